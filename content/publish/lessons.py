@@ -1,0 +1,273 @@
+"""Lesson sources to notebooks: one bilingual file in, one notebook per language out.
+
+A source is `content/lessons/NN_slug.py` in jupytext's percent format:
+
+    # %% [markdown] id="stage-1" lang="en"
+    # # Title on the first cell, then the summary as its own paragraph
+    # %% [markdown] id="stage-1" lang="zh-CN"
+    # # 标题
+    # %% id="stage-1-ledger" tags=["live"]
+    print(ledger(num_params=7e9, dp_size=8, stage=1))
+
+- Every cell has an `id`: letters, digits, hyphens; the same in both languages, never changed once
+  published (links, stored answers and the language switch hang on it).
+- A markdown cell has `lang="en"` or `lang="zh-CN"`, and every id has both; without `lang` it goes into both.
+- Code is shared. `LANG = "…"` becomes the first line of the cell tagged `setup`; nothing else differs.
+- Tags: `setup`, `live` (runs on the page), `predict` (`predict("exercise-id")`), `explore` (`explore()`),
+  `page-only` and `lite-only` (left out of the notebook, of the page).
+- Figures in prose are computed: `{{ ledger(7e9).model_states_bytes_per_rank | GiB }}`, given ones are
+  quoted: `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lesson_values.py.
+
+Our own metadata sits under the key `zero`, of the notebook (lesson, number, lang, title) and of each cell (kind).
+"""
+
+import ast
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+
+from .lesson_values import ValueInProseError, fill_values, find_typed_figures
+
+LANGUAGES = ("en", "zh-CN")
+FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
+KINDS = ("setup", "live", "predict", "explore")
+TAGS = (*KINDS, "page-only", "lite-only")
+CONTENT_DIR = Path(__file__).resolve().parents[1]
+CELL_TIMEOUT_S = 120
+
+_CELL_ID = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*$")
+_FILE_NAME = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
+
+
+class LessonError(ValueError):
+    """Something wrong in a lesson source; the message names lesson, cell and line."""
+
+
+@dataclass(frozen=True)
+class SourceCell:
+    """One cell as written: `lang` is None where it serves both languages; `line` is its `# %%` line."""
+
+    id: str
+    type: str
+    lang: str | None
+    tags: tuple[str, ...]
+    source: str
+    line: int
+
+    @property
+    def kind(self):
+        """`prose`, one of KINDS, or `code` for a code cell that is merely shown."""
+        if self.type == "markdown":
+            return "prose"
+        return next((tag for tag in self.tags if tag in KINDS), "code")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A parsed lesson source."""
+
+    path: Path
+    number: int
+    slug: str
+    cells: tuple[SourceCell, ...]
+
+    @property
+    def notebook_name(self):
+        return f"{self.number:02d}-{self.slug}.ipynb"
+
+    def notebook(self, lang, surface="lite"):
+        """The notebook in `lang` for a surface ("lite" or "page"), not executed. LessonError on a faulty cell."""
+        left_out = {"lite": "page-only", "page": "lite-only"}[surface]
+        names = _public_names()
+        cells = [
+            self._notebook_cell(cell, lang, names)
+            for cell in self.cells
+            if cell.lang in (None, lang) and left_out not in cell.tags
+        ]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata = nbformat.from_dict({
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+            "zero": {"lesson": self.slug, "number": self.number, "lang": lang, **_title_and_summary(cells)},
+        })
+        return notebook
+
+    def _notebook_cell(self, cell, lang, names):
+        if cell.type == "markdown":
+            made = nbformat.v4.new_markdown_cell(self._filled(cell, names))
+        else:
+            head = f'LANG = "{lang}"\n' if cell.kind == "setup" else ""
+            made = nbformat.v4.new_code_cell(head + cell.source)
+        made.id = cell.id
+        made.metadata = nbformat.from_dict({"zero": {"kind": cell.kind}})
+        if cell.tags:
+            made.metadata["tags"] = list(cell.tags)
+        return made
+
+    def _filled(self, cell, names):
+        try:
+            return fill_values(cell.source, names)
+        except ValueInProseError as error:
+            raise LessonError(self._where(cell, error.expression) + str(error)) from error
+
+    def _where(self, cell, snippet=""):
+        """`01_ledger.py, cell stage-1 (zh-CN), line 12: ` for the line of `snippet`, else of the cell."""
+        line = cell.line
+        if snippet and snippet in cell.source:
+            line += 1 + cell.source[: cell.source.index(snippet)].count("\n")
+        lang = f" ({cell.lang})" if cell.lang else ""
+        return f"{self.path.name}, cell {cell.id}{lang}, line {line}: "
+
+
+def load_lessons(folder=CONTENT_DIR / "lessons"):
+    """All lessons of `folder` by number. LessonError on the first fault."""
+    lessons = [load_lesson(path) for path in sorted(Path(folder).glob("*.py"))]
+    slugs = [lesson.slug for lesson in lessons]
+    if len(set(slugs)) < len(slugs):
+        raise LessonError(f"two lessons share a slug: {', '.join(slugs)}")
+    return lessons
+
+
+def load_lesson(path):
+    """The lesson in `path`, checked. LessonError names the cell and line."""
+    path = Path(path)
+    match = _FILE_NAME.match(path.name)
+    if not match:
+        raise LessonError(f"{path.name}: lesson sources are named NN_slug.py, for example 01_ledger.py")
+    text = path.read_text(encoding="utf-8")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
+    raw = [cell for cell in jupytext.reads(text, fmt="py:percent").cells if cell.cell_type != "raw"]
+    raw = raw[len(raw) - len(lines):]  # text before the first marker (a comment on the file) is no cell
+    cells = tuple(_source_cell(cell, line, path.name) for cell, line in zip(raw, lines, strict=True))
+    lesson = Lesson(path, int(match.group(1)), match.group(2).replace("_", "-"), cells)
+    _check(lesson)
+    return lesson
+
+
+def predicted_exercise(source):
+    """The exercise id in a predict cell's one call, `predict("adam-7b-total")`."""
+    return str(_only_call(source, "predict")[0][0])
+
+
+def explorer_start(source):
+    """The keyword arguments of an explore cell's one call, `explore(dp_size=8, stage=1)`, as a dict."""
+    return _only_call(source, "explore")[1]
+
+
+def write_notebooks(lessons, out_dir):
+    """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson; returns the paths."""
+    written = []
+    for lesson in lessons:
+        for lang in LANGUAGES:
+            path = Path(out_dir) / FOLDER_OF_LANGUAGE[lang] / lesson.notebook_name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(nbformat.writes(lesson.notebook(lang)) + "\n", encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def execute(notebook, where):
+    """Run `notebook` top to bottom in CPython and return it with outputs. LessonError names the failing cell."""
+    client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False)
+    paths = [str(CONTENT_DIR), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        return client.execute(env=environment)
+    except Exception as error:  # CellExecutionError, a dead kernel, a timeout: the build wants one readable line
+        failed = next((cell.id for cell in notebook.cells if _has_error(cell)), "?")
+        raise LessonError(f"{where}, cell {failed}: {error}") from error
+
+
+def _source_cell(cell, line, file_name):
+    metadata = cell.metadata
+    cell_id = metadata.get("id", "")
+    if not _CELL_ID.match(cell_id) or len(cell_id) > 64:
+        raise LessonError(f"{file_name}, line {line}: cell id {cell_id!r}: expected id=\"lower-case-words-with-hyphens\"")
+    lang = metadata.get("lang")
+    if lang not in (None, *LANGUAGES):
+        raise LessonError(f"{file_name}, cell {cell_id}, line {line}: lang {lang!r}: accepted are {', '.join(LANGUAGES)}")
+    tags = tuple(metadata.get("tags", ()))
+    for tag in tags:
+        if tag not in TAGS:
+            raise LessonError(f"{file_name}, cell {cell_id}, line {line}: tag {tag!r}: accepted are {', '.join(TAGS)}")
+    return SourceCell(cell_id, cell.cell_type, lang, tags, cell.source, line)
+
+
+def _check(lesson):
+    seen = {}
+    for cell in lesson.cells:
+        others = seen.setdefault(cell.id, [])
+        if cell.lang in others or (others and None in (cell.lang, *others)):
+            raise LessonError(lesson._where(cell) + "this id is already taken")
+        others.append(cell.lang)
+        if cell.type == "markdown":
+            for figure in find_typed_figures(cell.source):
+                raise LessonError(
+                    lesson._where(cell, figure)
+                    + f"{figure!r} is typed by hand: compute it, {{{{ … | GB }}}}, or quote it, {{{{ \"{figure}\" }}}}"
+                )
+        elif cell.kind == "predict":
+            _call_or_error(lesson, cell, predicted_exercise)
+        elif cell.kind == "explore":
+            _call_or_error(lesson, cell, explorer_start)
+    for cell in lesson.cells:
+        missing = set(LANGUAGES) - set(seen[cell.id])
+        if cell.lang and missing:
+            raise LessonError(lesson._where(cell) + f"has no text in {', '.join(sorted(missing))}")
+    if not any(cell.source.startswith("# ") for cell in lesson.cells if cell.type == "markdown"):
+        raise LessonError(f"{lesson.path.name}: no markdown cell starts with a title, '# …'")
+
+
+def _call_or_error(lesson, cell, read):
+    try:
+        read(cell.source)
+    except (ValueError, IndexError, SyntaxError) as error:
+        raise LessonError(lesson._where(cell) + f"expected one call of {cell.kind}(…) with literals: {error}") from error
+
+
+def _only_call(source, name):
+    """Positional and keyword arguments of the single call `name(…)` in `source`, all literals."""
+    body = ast.parse(source).body
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name):
+        raise ValueError(f"got {source!r}")
+    return (
+        [ast.literal_eval(argument) for argument in call.args],
+        {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords},
+    )
+
+
+def _title_and_summary(cells):
+    """Title and first paragraph of the first titled cell, markup taken off."""
+    text = next(cell.source for cell in cells if cell.cell_type == "markdown" and cell.source.startswith("# "))
+    title, _, rest = text.partition("\n")
+    summary = next((part for part in re.split(r"\n\s*\n", rest.strip()) if part.strip()), "")
+    return {"title": _plain(title[2:]), "summary": _plain(summary)}
+
+
+def _plain(markdown):
+    text = re.sub(r"<[^>]+>", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown))
+    return " ".join(re.sub(r"[*_`]", "", text).split())
+
+
+def _has_error(cell):
+    return any(output.output_type == "error" for output in cell.get("outputs", ()))
+
+
+def _public_names():
+    """Names that prose expressions may use: what `from zeroledger import *` gives."""
+    import zeroledger
+
+    public = getattr(zeroledger, "__all__", None) or [name for name in vars(zeroledger) if not name.startswith("_")]
+    return {name: getattr(zeroledger, name) for name in public}
+
+
+if __name__ == "__main__":
+    for made in write_notebooks(load_lessons(), sys.argv[1]):
+        print(made)
