@@ -18,14 +18,14 @@
 # ---
 
 # %% [markdown] id="question" lang="zh-CN"
-# 一个 7B 模型，BF16 权重是 {{ 2 * 7e9 | GB 0 }}。手边正好有一张 16 GB 的显卡，能训练它吗？
+# 一个 7B 模型，BF16 权重是 {{ 2 * 7e9 | GB 0 }}。手边正好有一张 {{ "16 GB" }} 的显卡，能训练它吗？
 #
 # 推理时，显存里主要是权重，再加上运行时的缓存。训练时，每个参数身后还跟着一串东西：它的梯度、优化器为它记的账。多数人第一次遇到 OOM，都是因为只数了权重。
 #
 # 这一课只做一件事：把这串东西一字节一字节数清楚。每次运行之前，请先写下你的预测。猜错了不要紧，页面会告诉你错在哪一步。
 
 # %% [markdown] id="question" lang="en"
-# The BF16 weights of a 7B model take {{ 2 * 7e9 | GB 0 }}. You have a card with 16 GB. Can you train the model on it?
+# The BF16 weights of a 7B model take {{ 2 * 7e9 | GB 0 }}. You have a card with {{ "16 GB" }}. Can you train the model on it?
 #
 # For inference the memory of the card holds little more than the weights and a cache. In training, each parameter drags a few more things behind it: its gradient, and the books that the optimizer keeps about it. Most people's first out-of-memory error comes from counting the weights alone.
 #
@@ -82,7 +82,7 @@ print(ledger(num_params=7e9))
 # %% [markdown] id="rows-try" lang="zh-CN"
 # 改一改：把 `7e9` 换成你常用的模型，或者写 `PRESETS["llama-2-7b"].num_params`。“7B”只是个绰号，Llama-2-7B 其实有 {{ PRESETS["llama-2-7b"].num_params | count }} 个参数。
 #
-# **GB 和 GiB 不是一回事。** 1 GB 是十亿字节，1 GiB 是 2<sup>30</sup> 字节，后者大了约 7%。`nvidia-smi` 和 PyTorch 按二进制计，厂商标称和论文多按十进制计。本站每个数字都带单位，正是因为这 7% 常常决定装得下还是装不下。
+# **GB 和 GiB 不是一回事。** {{ "1 GB" }} 是十亿字节，{{ "1 GiB" }} 是 2<sup>30</sup> 字节，后者大了约 7%。`nvidia-smi` 和 PyTorch 按二进制计，厂商标称和论文多按十进制计。本站每个数字都带单位，正是因为这 7% 常常决定装得下还是装不下。
 
 # %% [markdown] id="rows-try" lang="en"
 # Now change it: replace `7e9` by a model you use, or write `PRESETS["llama-2-7b"].num_params`. “7B” is a nickname; Llama-2-7B has {{ PRESETS["llama-2-7b"].num_params | count }} parameters.
@@ -118,14 +118,14 @@ for name in RECIPES:
     print(f"{recipe(name).bytes_per_param:>8}  {name}")
 
 # %% [markdown] id="weights-only" lang="zh-CN"
-# ## “权重只有 14 GB”错在哪
+# ## “权重只有 {{ "14 GB" }}”错在哪
 #
-# 这句话本身没错，错在拿它选训练用的卡。权重只占五行账的八分之一，其余八分之七是训练才有的状态。{{ 2 * 7e9 | GB 0 }} 的权重放得进 16 GB 的卡，{{ ledger(7e9) | GB 0 }} 的训练状态连 80 GB 的卡也放不下，而这时一个激活都还没算。
+# 这句话本身没错，错在拿它选训练用的卡。权重只占五行账的八分之一，其余八分之七是训练才有的状态。{{ 2 * 7e9 | GB 0 }} 的权重放得进 {{ "16 GB" }} 的卡，{{ ledger(7e9) | GB 0 }} 的训练状态连 {{ "80 GB" }} 的卡也放不下，而这时一个激活都还没算。
 
 # %% [markdown] id="weights-only" lang="en"
-# ## What is wrong with “the weights are only 14 GB”
+# ## What is wrong with “the weights are only {{ "14 GB" }}”
 #
-# Nothing, until it picks the card for training. The weights are one eighth of the five rows; the other seven eighths exist only in training. {{ 2 * 7e9 | GB 0 }} of weights fit a card of 16 GB. {{ ledger(7e9) | GB 0 }} of training state do not fit one of 80 GB, and not a single activation has been counted yet.
+# Nothing, until it picks the card for training. The weights are one eighth of the five rows; the other seven eighths exist only in training. {{ 2 * 7e9 | GB 0 }} of weights fit a card of {{ "16 GB" }}. {{ ledger(7e9) | GB 0 }} of training state do not fit one of {{ "80 GB" }}, and not a single activation has been counted yet.
 
 # %% [markdown] id="redundancy" lang="zh-CN"
 # ## ZeRO：同样的账，别每人抄一本
@@ -172,14 +172,14 @@ predict("zero2-7b-8")
 #
 # 换模型、换 N、换阶段，看五行账怎么变。虚线是常见显卡的容量。你也可以粘贴任意 Hugging Face `config.json`，参数量会从配置逐个张量算出来。
 #
-# 试着找三件事：阶段 1 时，N 从 8 加到 1024，柱子为什么几乎不再变矮？阶段 2 的地板是哪一行？70B 在阶段 3 要多少 rank 才降到 80 GB 以下？
+# 试着找三件事：阶段 1 时，N 从 8 加到 1024，柱子为什么几乎不再变矮？阶段 2 的地板是哪一行？70B 在阶段 3 要多少 rank 才降到 {{ "80 GB" }} 以下？
 
 # %% [markdown] id="explore-intro" lang="en"
 # ## Move it
 #
 # Change the model, N and the stage, and watch the five rows. The dashed lines are common card sizes. You may also paste any Hugging Face `config.json`: the parameter count is then worked out from it, tensor by tensor.
 #
-# Look for three things. At stage 1, why does the bar hardly shrink between N = 8 and N = 1024? Which row is the floor of stage 2? How many ranks does a 70B model need at stage 3 to get below 80 GB?
+# Look for three things. At stage 1, why does the bar hardly shrink between N = 8 and N = 1024? Which row is the floor of stage 2? How many ranks does a 70B model need at stage 3 to get below {{ "80 GB" }}?
 
 # %% id="explore" tags=["explore"]
 explore()
@@ -215,7 +215,7 @@ print(answer)
 predict("zero3-70b-64")
 
 # %% [markdown] id="floor-why" lang="zh-CN"
-# 算出来比 24 GB 小，是不是 24 GB 的卡就够了？还不能这么说。这几个式子只数**长期保存**的状态，下面这些一个都没有算：
+# 算出来比 {{ "24 GB" }} 小，是不是 {{ "24 GB" }} 的卡就够了？还不能这么说。这几个式子只数**长期保存**的状态，下面这些一个都没有算：
 #
 # - **临时收集的参数。** 阶段 3 里，算到某一层就要把这一层的完整参数收集过来，用完再释放；预取（prefetch）还会让下一层提前到场。最大的一层有多大，峰值上就多出多少，N 再大也不缩小。
 # - **激活。** 前向留给反向用的中间结果。它随批次和序列长度变，跟 ZeRO 的阶段无关。
@@ -224,7 +224,7 @@ predict("zero3-70b-64")
 # 所以这三个公式回答的是“至少要多少”。峰值一定更高，高多少要另外记账，也要实测。后面的课会一笔一笔地加上去。
 
 # %% [markdown] id="floor-why" lang="en"
-# The result is below 24 GB, so will a card of 24 GB do? That does not follow. The formulas count the state that is kept **all the time**, and none of this:
+# The result is below {{ "24 GB" }}, so will a card of {{ "24 GB" }} do? That does not follow. The formulas count the state that is kept **all the time**, and none of this:
 #
 # - **Gathered parameters.** At stage 3 the full parameters of a layer are gathered when it is about to compute, and released afterwards; prefetch brings the next one in early. The peak carries the largest layer on top, and no N makes that smaller.
 # - **Activations.** What forward leaves behind for backward. They follow batch and sequence length, whatever the stage.

@@ -2,10 +2,20 @@
 
 A source is `content/lessons/NN_slug.py` in jupytext's percent format:
 
+    # ---
+    # zero:                         (beside jupytext's own `jupyter:`)
+    #   slug: ledger
+    #   number: 1
+    #   minutes: 25                 reading time
+    #   checked: 2026-09-10         when the sources were last checked
+    #   title: {en: "…", zh-CN: "…"}
+    #   summary: {en: "…", zh-CN: "…"}
+    # ---
+
     # %% [markdown] id="stage-1" lang="en"
-    # # Title on the first cell, then the summary as its own paragraph
+    # ## Stage 1 …
     # %% [markdown] id="stage-1" lang="zh-CN"
-    # # 标题
+    # ## 阶段 1 …
     # %% id="stage-1-ledger" tags=["live"]
     print(ledger(num_params=7e9, dp_size=8, stage=1))
 
@@ -15,10 +25,11 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
 - Code is shared. `LANG = "…"` becomes the first line of the cell tagged `setup`; nothing else differs.
 - Tags: `setup`, `live` (runs on the page), `predict` (`predict("exercise-id")`), `explore` (`explore()`),
   `page-only` and `lite-only` (left out of the notebook, of the page).
-- Figures in prose are computed: `{{ ledger(7e9).model_states_bytes_per_rank | GiB }}`, given ones are
-  quoted: `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lesson_values.py.
+- Figures in prose are computed: `{{ ledger(7e9) | GiB 1 }}`, given ones are quoted:
+  `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lesson_values.py.
 
-Our own metadata sits under the key `zero`, of the notebook (lesson, number, lang, title) and of each cell (kind).
+The title becomes a first cell of its own, `title`. Our own metadata sits under the key `zero`: of the
+notebook (the header's fields in its language) and of each cell (kind).
 """
 
 import ast
@@ -26,10 +37,12 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import jupytext
 import nbformat
+import yaml
 from nbclient import NotebookClient
 
 from .lesson_values import ValueInProseError, fill_values, find_typed_figures
@@ -70,11 +83,15 @@ class SourceCell:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A parsed lesson source."""
+    """A parsed lesson source; `title` and `summary` by language, `minutes` to read."""
 
     path: Path
     number: int
     slug: str
+    minutes: int
+    checked: str
+    title: dict[str, str]
+    summary: dict[str, str]
     cells: tuple[SourceCell, ...]
 
     @property
@@ -84,9 +101,10 @@ class Lesson:
     def notebook(self, lang, surface="lite"):
         """The notebook in `lang` for a surface ("lite" or "page"), not executed. LessonError on a faulty cell."""
         left_out = {"lite": "page-only", "page": "lite-only"}[surface]
-        names = _public_names()
-        cells = [
-            self._notebook_cell(cell, lang, names)
+        title = nbformat.v4.new_markdown_cell(f"# {self.title[lang]}", id="title")
+        title.metadata["zero"] = nbformat.from_dict({"kind": "title"})
+        cells = [title] + [
+            self._notebook_cell(cell, lang)
             for cell in self.cells
             if cell.lang in (None, lang) and left_out not in cell.tags
         ]
@@ -94,13 +112,16 @@ class Lesson:
         notebook.metadata = nbformat.from_dict({
             "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
             "language_info": {"name": "python"},
-            "zero": {"lesson": self.slug, "number": self.number, "lang": lang, **_title_and_summary(cells)},
+            "zero": {
+                "lesson": self.slug, "number": self.number, "lang": lang, "title": self.title[lang],
+                "summary": self.summary[lang], "minutes": self.minutes, "checked": self.checked,
+            },
         })
         return notebook
 
-    def _notebook_cell(self, cell, lang, names):
+    def _notebook_cell(self, cell, lang):
         if cell.type == "markdown":
-            made = nbformat.v4.new_markdown_cell(self._filled(cell, names))
+            made = nbformat.v4.new_markdown_cell(self._filled(cell))
         else:
             head = f'LANG = "{lang}"\n' if cell.kind == "setup" else ""
             made = nbformat.v4.new_code_cell(head + cell.source)
@@ -110,9 +131,9 @@ class Lesson:
             made.metadata["tags"] = list(cell.tags)
         return made
 
-    def _filled(self, cell, names):
+    def _filled(self, cell):
         try:
-            return fill_values(cell.source, names)
+            return fill_values(cell.source)
         except ValueInProseError as error:
             raise LessonError(self._where(cell, error.expression) + str(error)) from error
 
@@ -137,15 +158,14 @@ def load_lessons(folder=CONTENT_DIR / "lessons"):
 def load_lesson(path):
     """The lesson in `path`, checked. LessonError names the cell and line."""
     path = Path(path)
-    match = _FILE_NAME.match(path.name)
-    if not match:
+    if not _FILE_NAME.match(path.name):
         raise LessonError(f"{path.name}: lesson sources are named NN_slug.py, for example 01_ledger.py")
     text = path.read_text(encoding="utf-8")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
     raw = [cell for cell in jupytext.reads(text, fmt="py:percent").cells if cell.cell_type != "raw"]
     raw = raw[len(raw) - len(lines):]  # text before the first marker (a comment on the file) is no cell
     cells = tuple(_source_cell(cell, line, path.name) for cell, line in zip(raw, lines, strict=True))
-    lesson = Lesson(path, int(match.group(1)), match.group(2).replace("_", "-"), cells)
+    lesson = Lesson(path=path, cells=cells, **_header(text, path.name))
     _check(lesson)
     return lesson
 
@@ -184,6 +204,20 @@ def execute(notebook, where):
         raise LessonError(f"{where}, cell {failed}: {error}") from error
 
 
+def _header(text, file_name):
+    """The fields of the `zero:` header. LessonError names the field that is missing or of the wrong type."""
+    match = re.match(r"# ---\n(.*?)\n# ---\n", text, re.DOTALL)
+    header = yaml.safe_load("\n".join(line[2:] for line in match.group(1).split("\n"))) if match else None
+    fields = (header or {}).get("zero") or {}
+    kinds = {"slug": str, "number": int, "minutes": int, "checked": date, "title": dict, "summary": dict}
+    for name, kind in kinds.items():
+        if not isinstance(fields.get(name), kind):
+            raise LessonError(f"{file_name}, header zero.{name}: expected {kind.__name__}, got {fields.get(name)!r}")
+        if kind is dict and set(fields[name]) != set(LANGUAGES):
+            raise LessonError(f"{file_name}, header zero.{name}: expected {' and '.join(LANGUAGES)}")
+    return {name: fields[name] for name in kinds} | {"checked": fields["checked"].isoformat()}
+
+
 def _source_cell(cell, line, file_name):
     metadata = cell.metadata
     cell_id = metadata.get("id", "")
@@ -220,8 +254,6 @@ def _check(lesson):
         missing = set(LANGUAGES) - set(seen[cell.id])
         if cell.lang and missing:
             raise LessonError(lesson._where(cell) + f"has no text in {', '.join(sorted(missing))}")
-    if not any(cell.source.startswith("# ") for cell in lesson.cells if cell.type == "markdown"):
-        raise LessonError(f"{lesson.path.name}: no markdown cell starts with a title, '# …'")
 
 
 def _call_or_error(lesson, cell, read):
@@ -243,29 +275,8 @@ def _only_call(source, name):
     )
 
 
-def _title_and_summary(cells):
-    """Title and first paragraph of the first titled cell, markup taken off."""
-    text = next(cell.source for cell in cells if cell.cell_type == "markdown" and cell.source.startswith("# "))
-    title, _, rest = text.partition("\n")
-    summary = next((part for part in re.split(r"\n\s*\n", rest.strip()) if part.strip()), "")
-    return {"title": _plain(title[2:]), "summary": _plain(summary)}
-
-
-def _plain(markdown):
-    text = re.sub(r"<[^>]+>", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown))
-    return " ".join(re.sub(r"[*_`]", "", text).split())
-
-
 def _has_error(cell):
     return any(output.output_type == "error" for output in cell.get("outputs", ()))
-
-
-def _public_names():
-    """Names that prose expressions may use: what `from zeroledger import *` gives."""
-    import zeroledger
-
-    public = getattr(zeroledger, "__all__", None) or [name for name in vars(zeroledger) if not name.startswith("_")]
-    return {name: getattr(zeroledger, name) for name in public}
 
 
 if __name__ == "__main__":
