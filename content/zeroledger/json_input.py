@@ -1,0 +1,71 @@
+"""Reading JSON that somebody pasted: bounded in size and depth, with errors that say what is wrong."""
+
+from .errors import ConfigError, shown
+
+LARGEST_TEXT = 4_000_000  # characters; a model's config.json has a few thousand
+
+
+def read_object(given, field):
+    """``given`` as a dict: a dict itself, or JSON text (or UTF-8 bytes) of an object.
+
+    Raises ``ConfigError`` for anything else: text that is too large, cut off, nested too deeply, or no object.
+    """
+    if isinstance(given, dict):
+        return given
+    if not isinstance(given, (str, bytes, bytearray)):
+        raise ConfigError(field, given, "a dict, or JSON text of an object")
+    if len(given) > LARGEST_TEXT:
+        raise ConfigError(field, given[:40], f"at most {LARGEST_TEXT:,} characters of JSON (got {len(given):,})")
+    import json
+
+    try:
+        parsed = json.loads(given)
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}: {problem.msg}"
+        raise ConfigError(field, given[:40], f"complete JSON ({where})") from None
+    except UnicodeDecodeError:
+        raise ConfigError(field, given[:40], "JSON in UTF-8") from None
+    except RecursionError:
+        raise ConfigError(field, given[:40], "JSON that is not nested hundreds of levels deep") from None
+    except ValueError as problem:  # integers of thousands of digits
+        raise ConfigError(field, given[:40], f"JSON with ordinary numbers ({problem})") from None
+    if not isinstance(parsed, dict):
+        raise ConfigError(field, parsed, "a JSON object {…}")
+    return parsed
+
+
+class Fields:
+    """Typed reading of a JSON object's fields; ``None`` (JSON null) counts as absent."""
+
+    def __init__(self, values, label):
+        self.values, self.label = values, label
+
+    def get(self, name, default=None):
+        """The raw value, or ``default`` where it is absent or null."""
+        value = self.values.get(name)
+        return default if value is None else value
+
+    def count(self, name, default=..., minimum=1):
+        """A whole number of at least ``minimum``; without ``default`` the field must be there."""
+        from .errors import check_count
+
+        value = self.get(name)
+        if value is None:
+            if default is ...:
+                raise ConfigError(name, None, f"a whole number: {self.label} does not have the field")
+            return default
+        return check_count(name, value, minimum, 10**9, ConfigError)
+
+    def flag(self, name, default):
+        """True or False."""
+        value = self.get(name, default)
+        if not isinstance(value, bool):
+            raise ConfigError(name, value, "true or false")
+        return value
+
+    def text(self, name, default=None):
+        """A text."""
+        value = self.get(name, default)
+        if not isinstance(value, str):
+            raise ConfigError(name, value, f"a text ({shown(default)} when absent)" if default else "a text")
+        return value

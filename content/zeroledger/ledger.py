@@ -1,0 +1,95 @@
+"""The ledger: how many bytes of model states each rank holds, row by row, for a recipe, a ZeRO stage and a number of ranks.
+
+The ideal split: a sharded row holds ceil(elements / ranks). It is a lower bound on persistent state, not the peak:
+gathered weights, activations, buffers and allocator slack come on top. ``sharding`` has the rules of real frameworks.
+"""
+
+from dataclasses import dataclass
+
+from .errors import InvalidInput, ceil_div, check_count, check_stage
+from .recipes import recipe as find_recipe
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One array of a recipe on the fullest rank. ``bytes_*`` are bytes, ``numel_per_rank`` elements."""
+
+    category: str
+    dtype: str
+    bytes_per_param: int | float
+    sharded_from_stage: int | None
+    numel_per_rank: int
+    bytes_per_rank: int
+    bytes_unsharded: int
+    sharded: bool = False
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All rows of one rank, and the inputs they came from."""
+
+    num_params: int
+    dp_size: int
+    stage: int
+    recipe: str
+    rows: tuple
+
+    @property
+    def model_states_bytes_per_rank(self):
+        """Bytes of params, grads and optimizer states on the fullest rank, exact."""
+        return sum(row.bytes_per_rank for row in self.rows)
+
+    @property
+    def model_states_bytes_unsharded(self):
+        """The same bytes with nothing sharded (stage 0)."""
+        return sum(row.bytes_unsharded for row in self.rows)
+
+    def __getitem__(self, category):
+        for row in self.rows:
+            if row.category == category:
+                return row
+        raise InvalidInput("category", category, "one of " + ", ".join(row.category for row in self.rows))
+
+    def as_dict(self):
+        """Plain data for JSON: inputs, rows, and the two totals in bytes."""
+        inputs = {"num_params": self.num_params, "dp_size": self.dp_size, "stage": self.stage, "recipe": self.recipe}
+        return {
+            "inputs": inputs,
+            "rows": [dict(vars(row)) for row in self.rows],
+            "model_states_bytes_per_rank": self.model_states_bytes_per_rank,
+            "model_states_bytes_unsharded": self.model_states_bytes_unsharded,
+        }
+
+    def table(self, unit="GB"):
+        """The rows as an aligned text table in ``unit`` (any of ``units.BYTE_UNITS``)."""
+        from .tables import ledger_table
+
+        return ledger_table(self, unit)
+
+    def __str__(self):
+        return self.table()
+
+
+def ledger(num_params=None, dp_size=1, stage=0, recipe="adam-mixed", *, model=None, trained_params=None):
+    """The ``Ledger`` of ``num_params`` parameters on ``dp_size`` ranks at ZeRO ``stage``.
+
+    ``recipe`` is a ``Recipe``, its name, or a dict. ``model`` (a ``TransformerShape``) may stand in for
+    ``num_params`` and is needed by recipes that treat some tensors differently (Muon, Adafactor);
+    ``trained_params`` by those that freeze the rest (LoRA). Raises ``InvalidInput`` (a ``ValueError``).
+    """
+    rules = find_recipe(recipe)
+    dp_size = check_count("dp_size", dp_size)
+    stage = check_stage(stage)
+    if num_params is None and model is not None:
+        num_params = model.num_params
+    num_params = check_count("num_params", num_params)
+    from .groups import group_numel
+
+    rows = []
+    for row in rules.rows:
+        numel = group_numel(row.group, num_params, model, trained_params)
+        sharded = row.is_sharded(stage)
+        local = ceil_div(numel, dp_size) if sharded else numel
+        rows.append(LedgerRow(row.category, row.dtype, row.bytes_per_param, row.sharded_from_stage, local,
+                              row.bytes_for(local), row.bytes_for(numel), sharded))
+    return Ledger(num_params, dp_size, stage, rules.name, tuple(rows))

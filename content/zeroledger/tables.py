@@ -1,0 +1,53 @@
+"""Plain text tables for people."""
+
+from .units import BYTE_UNITS, format_bytes, format_count
+from .errors import check_choice, UnitError
+
+
+def text_table(header, rows, right=()):
+    """``header`` and ``rows`` of texts as aligned lines; the columns numbered in ``right`` align right."""
+    cells = [[str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    lines = []
+    for number, row in enumerate(cells):
+        padded = (cell.rjust(width) if column in right else cell.ljust(width)
+                  for column, (cell, width) in enumerate(zip(row, widths)))
+        lines.append("  ".join(padded).rstrip())
+        if number == 0:
+            lines.append("  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def ledger_table(ledger, unit="GB"):
+    """A ``Ledger`` as text: a line per row, the total, and what the total leaves out."""
+    check_choice("unit", unit, BYTE_UNITS, UnitError)
+    digits = 0 if unit == "B" else 3 if ledger.model_states_bytes_per_rank < BYTE_UNITS[unit] else 2
+    rows = []
+    for row in ledger.rows:
+        stage = f"stage {row.sharded_from_stage}" if row.sharded_from_stage else "never"
+        rows.append((row.category, row.dtype, f"{row.bytes_per_param:g}", stage, "yes" if row.sharded else "no",
+                     format_bytes(row.bytes_per_rank, unit, digits)))
+    total = format_bytes(ledger.model_states_bytes_per_rank, unit, digits)
+    rows.append(("model states", "", "", "", "", total))
+    title = (f"{format_count(ledger.num_params)} parameters, {ledger.dp_size} rank{'s' * (ledger.dp_size > 1)}, "
+             f"ZeRO stage {ledger.stage}, recipe {ledger.recipe}")
+    header = ("category", "dtype", "bytes/param", "sharded from", "sharded", "per rank")
+    note = "Lower bound on what stays: no activations, gathered weights, buffers or allocator slack."
+    return "\n".join((title, "", text_table(header, rows, right=(2, 5)), "", note))
+
+
+def recipes_table(recipes):
+    """Recipes as text: a line each, with bytes per parameter and whom it describes."""
+    rows = [(each.name, "by group" if each.bytes_per_param is None else f"{each.bytes_per_param:g}", each.describes)
+            for each in recipes]
+    return text_table(("name", "bytes/param", "describes"), rows, right=(1,))
+
+
+def recipe_table(recipe):
+    """One ``Recipe`` as text: its rows, then source and whom it describes."""
+    rows = [(row.category, row.dtype, f"{row.bytes_per_param:g}", f"+{row.block_bytes}/{row.block_numel}"
+             if row.block_numel else "", f"stage {row.sharded_from_stage}" if row.sharded_from_stage else "never",
+             row.group) for row in recipe.rows]
+    header = ("category", "dtype", "bytes/param", "scales", "sharded from", "group")
+    return "\n".join((recipe.name, "", text_table(header, rows, right=(2,)), "", recipe.describes,
+                      f"Source: {recipe.source}"))
