@@ -2,8 +2,6 @@
 
 import ast
 
-import zeroledger
-
 _ALLOWED = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Subscript, ast.Tuple,
     ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod,
@@ -31,7 +29,9 @@ def evaluate(expression: str, inputs: dict):
 
 def public_names() -> dict:
     """What `from zeroledger import *` brings: {name: value}."""
-    return {name: getattr(zeroledger, name) for name in zeroledger.__all__}
+    names = {}
+    exec("from zeroledger import *", names)
+    return {name: value for name, value in names.items() if name != "__builtins__"}
 
 
 def _parsed(expression):
