@@ -10,11 +10,11 @@ Forms, in any markdown cell of a lesson source:
     {{ "16 GB" }}                                  16 GB: given, not computed
 
 Left of the bar stands an expression over `zeroledger`'s public names: calls, attributes, indexing,
-numbers, strings and arithmetic, nothing else (lessonkit.expressions, as in the exercise bank); a ledger stands for its model states per rank.
+numbers, strings and arithmetic, nothing else (as in the exercise bank); a ledger stands for its model
+states per rank.
 Right of it one of the formats
 
-    B, kB … TB, KiB … TiB   bytes in that unit; a number after it sets the decimals, without it at
-                            most one, and no ".0"
+    B, KB … PB, KiB … PiB   bytes in that unit, by zeroledger's format_bytes; a number sets the decimals
     int, count              an exact whole number, plain or with its digits grouped
     num d                   a plain number with d decimals
     pct d                   a ratio as a percentage
@@ -22,26 +22,23 @@ Right of it one of the formats
 
 A string needs no format; everything else does, so that no unit is ever guessed.
 
-The other way round, `find_typed_figures` finds byte figures (a number, then kB…TiB) written outside
+The other way round, `find_typed_figures` finds byte figures (a number, then KB…PiB) written outside
 `{{ }}` and outside code: the build refuses them. A figure that is given and not a result, such as a
 card's size on its box, is quoted: `{{ "16 GB" }}`.
 """
 
 import re
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 from lessonkit.expressions import evaluate
-from zeroledger import format_count
-
-_DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-BYTES_PER_UNIT = {**_DECIMAL_UNITS, **_BINARY_UNITS}
+from zeroledger import format_bytes, format_count
+from zeroledger.units import BYTE_UNITS
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _FORMAT = re.compile(r"^([A-Za-z]+)(?: +(\d+))?$")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`|<code>.*?</code>|<[^>\n]+>", re.DOTALL)
-_TYPED_FIGURE = re.compile(r"(?<![\w.])\d(?:[\d,.]*\d)?\s*(?:[kKMGTP]i?B)(?![A-Za-z])")
+_TYPED_FIGURE = re.compile(r"(?<![\w.])\d(?:[\d,.]*\d)?\s*(?:[kKMGTPE]i?B)(?![A-Za-z])")
 
 
 class ValueInProseError(ValueError):
@@ -70,8 +67,8 @@ def format_value(value, format_name):
         raise ValueError(f"format {format_name!r}: expected a name, or a name and decimals such as GiB 1")
     name, digits = match.group(1), match.group(2)
     digits = None if digits is None else int(digits)
-    if name in BYTES_PER_UNIT:
-        return f"{_decimal_text(_exact(value) / BYTES_PER_UNIT[name], digits)} {name}"
+    if name in BYTE_UNITS:
+        return format_bytes(_whole(value), name, digits)
     if name in ("int", "count"):
         return f"{_whole(value):,}" if name == "count" else str(_whole(value))
     if name == "num":
@@ -80,7 +77,7 @@ def format_value(value, format_name):
         return f"{_decimal_text(_exact(value) * 100, digits)}%"
     if name == "short":
         return format_count(_whole(value))
-    raise ValueError(f"format {name!r}: accepted are int, count, short, num d, pct d, {', '.join(BYTES_PER_UNIT)}")
+    raise ValueError(f"format {name!r}: accepted are int, count, short, num d, pct d, {', '.join(BYTE_UNITS)}")
 
 
 def _value_text(inside):
@@ -114,10 +111,6 @@ def _whole(value):
 
 
 def _decimal_text(exact, digits):
-    """`exact` in decimals, digits grouped; without `digits` one decimal, dropped when it is zero."""
-    places = 1 if digits is None else digits
-    rounded = (Decimal(exact.numerator) / Decimal(exact.denominator)).quantize(
-        Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN
-    )
-    text = f"{rounded:,}"
-    return text.removesuffix(".0") if digits is None else text
+    """`exact` with `digits` decimals (none given: none), rounded half up, as the package rounds."""
+    quotient = Decimal(exact.numerator) / Decimal(exact.denominator)
+    return str(quotient.quantize(Decimal(1).scaleb(-(digits or 0)), rounding=ROUND_HALF_UP))
