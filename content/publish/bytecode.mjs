@@ -1,0 +1,12 @@
+// Runs bytecode.py inside the site's own Pyodide, under Node, so that its compiler makes the byte code.
+// node bytecode.mjs PYODIDE_FOLDER SCRIPT INPUT_ZIP OUTPUT_ZIP
+import { readFile, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+
+const [pyodideFolder, script, input, output] = process.argv.slice(2);
+const { loadPyodide } = await import(pathToFileURL(`${pyodideFolder}/pyodide.mjs`).href);
+const pyodide = await loadPyodide({ indexURL: pyodideFolder });
+pyodide.FS.writeFile('/input.zip', await readFile(input));
+pyodide.runPython(await readFile(script, 'utf8'));
+pyodide.runPython('compile_archive("/input.zip", "/output.zip")');
+await writeFile(output, pyodide.FS.readFile('/output.zip'));

@@ -1,0 +1,54 @@
+"""Archives of byte code for the worker, made by the same Pyodide that will load them.
+
+Most of a bare Pyodide's start goes into parsing and compiling the standard library's sources.
+"""
+
+import zipfile
+from pathlib import Path
+
+from publish import npm, paths
+from publish.compiled_wheels import PYODIDE_PACKAGE
+from publish.console import Console
+from publish.steps import Step, files_under
+from publish.tools import run_tool
+
+NODE_SCRIPT = paths.PUBLISH / "bytecode.mjs"
+PYODIDE_SCRIPT = paths.PUBLISH / "bytecode_in_pyodide.py"
+STDLIB = paths.BYTECODE / "stdlib-pyc.zip"
+ZEROLEDGER = paths.BYTECODE / "zeroledger.zip"
+PACKAGE = paths.CONTENT / "zeroledger"
+
+
+def compile_stdlib(console: Console) -> None:
+    """stdlib-pyc.zip: Pyodide's standard library, trimmed, deflated."""
+    compile_in_pyodide(PYODIDE_PACKAGE / "python_stdlib.zip", STDLIB)
+
+
+def compile_zeroledger(console: Console) -> None:
+    """zeroledger.zip: the accounting package; put on sys.path it can be imported as it is."""
+    sources = paths.STAGE / "zeroledger-sources.zip"
+    with zipfile.ZipFile(sources, "w") as archive:
+        for file in files_under(PACKAGE):
+            archive.write(file, file.relative_to(PACKAGE.parent))
+    compile_in_pyodide(sources, ZEROLEDGER)
+
+
+def compile_in_pyodide(source: Path, target: Path) -> None:
+    """Runs bytecode_in_pyodide.py on one archive."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_suffix(".partial")
+    run_tool(
+        ["node", NODE_SCRIPT, PYODIDE_PACKAGE, PYODIDE_SCRIPT, source, partial],
+        target.stem, remedy="if a source file does not compile, fix it",
+    )
+    partial.replace(target)
+
+
+STDLIB_STEP = Step(
+    "byte code of the standard library", compile_stdlib,
+    inputs=(NODE_SCRIPT, PYODIDE_SCRIPT), outputs=(STDLIB,), after=(npm.STEP,),
+)
+ZEROLEDGER_STEP = Step(
+    "byte code of zeroledger", compile_zeroledger,
+    inputs=(NODE_SCRIPT, PYODIDE_SCRIPT, PACKAGE), outputs=(ZEROLEDGER,), after=(npm.STEP,),
+)

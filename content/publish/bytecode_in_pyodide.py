@@ -1,0 +1,36 @@
+"""Runs inside Pyodide: an archive of Python sources becomes one of byte code that zipimport can use."""
+
+import importlib.util
+import marshal
+import zipfile
+
+# What no learner's program imports in a browser: installers, graphical tools, consoles, servers and
+# clients that need sockets, other systems' parts.
+LEFT_OUT = (
+    "idlelib/", "turtledemo/", "ensurepip/", "lib2to3/", "test/", "tkinter/", "venv/", "__phello__/", "site-packages/",
+    "ctypes/macholib/", "asyncio/windows_", "multiprocessing/popen_spawn_win32.py", "_pyrepl/", "wsgiref/", "xmlrpc/",
+    "ftplib.py", "imaplib.py", "mailbox.py", "poplib.py", "smtplib.py", "turtle.py", "zipapp.py", "_pyio.py",
+)
+KEPT = ("_pyrepl/__init__.py", "_pyrepl/pager.py", "_pyrepl/trace.py", "_pyrepl/types.py", "_pyrepl/utils.py")  # for help(), pdb and doctest
+FIXED_TIME = (2020, 1, 1, 0, 0, 0)  # equal sources give equal bytes
+
+
+def compile_archive(source: str, target: str) -> None:
+    """Compiles each .py of the archive `source`; other files are copied; LEFT_OUT is left out."""
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w") as out:
+        for name in sorted(archive.namelist()):
+            if name.endswith("/") or (name.startswith(LEFT_OUT) and name not in KEPT):
+                continue
+            content = archive.read(name)
+            if name.endswith(".py"):
+                name, content = name + "c", compile_module(name, content)
+            entry = zipfile.ZipInfo(name, FIXED_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(entry, content, compresslevel=9)
+
+
+def compile_module(name: str, source: bytes) -> bytes:
+    """A .pyc as bytes that no import checks against a source file (PEP 552, unchecked hash)."""
+    code = compile(source, name, "exec", dont_inherit=True)
+    flags = (0b01).to_bytes(4, "little")
+    return importlib.util.MAGIC_NUMBER + flags + importlib.util.source_hash(source) + marshal.dumps(code)

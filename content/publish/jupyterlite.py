@@ -1,0 +1,47 @@
+"""The lab: JupyterLite with our notebooks, our Pyodide distribution and the Chinese interface."""
+
+import json
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from publish import notebooks, paths, pyodide_dist
+from publish.console import Console
+from publish.steps import Step
+from publish.tools import fresh_folder, run_tool
+
+CONFIG = paths.ROOT / "jupyter_lite_config.json"
+SETTINGS = paths.PUBLISH / "lite"  # jupyter-lite.json and others, as JupyterLite wants them in its input folder
+LABEXTENSIONS = Path(sysconfig.get_path("data")) / "share" / "jupyter" / "labextensions"
+# Named one by one: jupytext installs an extension too, which a static site has no use for.
+EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension", "jupyterlab_pygments")
+REMEDY = "run ./build.sh clean, then ./build.sh"
+
+
+def build(console: Console) -> None:
+    """Runs `jupyter lite build` from stage/lite to stage/jupyterlite."""
+    for file in SETTINGS.iterdir():
+        shutil.copyfile(file, paths.LITE / file.name)
+    shutil.copytree(paths.NOTEBOOKS, fresh_folder(paths.LITE / "files"), dirs_exist_ok=True)
+    config = paths.STAGE / "jupyter_lite_config.json"
+    config.write_text(json.dumps(with_extensions(json.loads(CONFIG.read_text())), indent=1))
+    output = fresh_folder(paths.JUPYTERLITE)
+    (paths.LITE / ".jupyterlite.doit.db").unlink(missing_ok=True)  # its memory of an earlier output
+    run_tool(
+        [sys.executable, "-m", "jupyter", "lite", "build", "--config", config, "--lite-dir", paths.LITE, "--output-dir", output],
+        "jupyterlite", remedy=REMEDY, cwd=paths.LITE,
+    )
+
+
+def with_extensions(config: dict) -> dict:
+    """The build's settings, with the extensions' folders in this virtual environment."""
+    folders = [str(LABEXTENSIONS / name) for name in EXTENSIONS]
+    own = {"ignore_sys_prefix": ["federated_extensions"], "federated_extensions": folders}
+    return {**config, "LiteBuildConfig": {**config["LiteBuildConfig"], **own}}
+
+
+STEP = Step(
+    "JupyterLite", build, inputs=(CONFIG, SETTINGS, paths.ROOT / "requirements.txt"), outputs=(paths.JUPYTERLITE,),
+    after=(pyodide_dist.STEP, notebooks.STEP),
+)

@@ -1,0 +1,18 @@
+"""The lesson notebooks, one per lesson and language."""
+
+from publish import lessons, paths
+from publish.console import Console
+from publish.steps import Step
+from publish.tools import fresh_folder
+
+
+def render(console: Console) -> None:
+    """Writes en/NN-slug.ipynb and zh/NN-slug.ipynb."""
+    lessons.write_notebooks(lessons.load_lessons(), fresh_folder(paths.NOTEBOOKS))
+
+
+STEP = Step(
+    "lesson notebooks", render, outputs=(paths.NOTEBOOKS,),
+    inputs=(*(paths.CONTENT / name for name in ("lessons", "lessonkit", "exercises", "zeroledger")),
+            paths.PUBLISH / "lessons.py", paths.PUBLISH / "lesson_values.py"),
+)

@@ -1,0 +1,62 @@
+"""The Pyodide distribution of the site: core, wheels and a lock that names just these."""
+
+import json
+import shutil
+import sysconfig
+from pathlib import Path
+
+from publish import compiled_wheels, npm, own_wheel, paths, pure_wheels
+from publish.console import Console
+from publish.errors import BuildError
+from publish.steps import Step
+from publish.tools import fresh_folder
+
+CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+LOCK = paths.PYODIDE / "pyodide-lock.json"
+KERNEL_WHEELS = Path(sysconfig.get_path("data")) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
+KERNEL_NAMES = ("ipykernel", "piplite", "pyodide_kernel", "widgetsnbextension-4")
+
+
+def assemble(console: Console) -> None:
+    """Copies core and wheels into stage/lite/static/pyodide and writes the lock."""
+    folder = fresh_folder(paths.PYODIDE)
+    for name in CORE_FILES:
+        shutil.copyfile(compiled_wheels.PYODIDE_PACKAGE / name, folder / name)
+    compiled = [compiled_wheels.FOLDER / name for name in compiled_wheels.wanted()]
+    added = [*sorted(pure_wheels.FOLDER.glob("*.whl")), *kernel_wheels(), own_wheel.wheel()]
+    for wheel in [*compiled, *added]:
+        shutil.copyfile(wheel, folder / wheel.name)
+    LOCK.write_text(json.dumps(make_lock([folder / wheel.name for wheel in added]), indent=1, sort_keys=True))
+
+
+def kernel_wheels() -> list[Path]:
+    """The wheels inside JupyterLite's kernel extension. Raises BuildError if it names them otherwise."""
+    found = [wheel for name in KERNEL_NAMES for wheel in KERNEL_WHEELS.glob(f"{name}*.whl")]
+    if len(found) != len(KERNEL_NAMES):
+        raise BuildError(f"{KERNEL_WHEELS} does not hold one wheel each of {', '.join(KERNEL_NAMES)}", "adapt KERNEL_NAMES to the installed version")
+    return found
+
+
+def make_lock(added: list[Path]) -> dict:
+    """Pyodide's lock, cut down to the compiled wheels, plus the given wheels with their own hashes."""
+    from pyodide_lock import PyodideLockSpec
+    from pyodide_lock.utils import add_wheels_to_spec
+
+    whole = json.loads((compiled_wheels.PYODIDE_PACKAGE / "pyodide-lock.json").read_text())
+    packages = {name: whole["packages"][name] for name in compiled_wheels.NAMES}
+    # pyodide-lock 0.1.2 insists on a version, which the locks of Pyodide 314 no longer carry.
+    info = {"version": whole["info"]["python"], **whole["info"]}
+    spec = add_wheels_to_spec(
+        PyodideLockSpec(info=info, packages=packages), wheel_files=added, base_path=paths.PYODIDE, ignore_missing_dependencies=True
+    )
+    lock = json.loads(spec.model_dump_json())
+    lock["info"] = whole["info"]
+    for package in lock["packages"].values():
+        package["depends"] = [name for name in package["depends"] if name in lock["packages"]]
+    return lock
+
+
+STEP = Step(
+    "Pyodide distribution", assemble, outputs=(paths.PYODIDE,), inputs=(paths.ROOT / "requirements.txt",),
+    after=(npm.STEP, compiled_wheels.STEP, pure_wheels.STEP, own_wheel.STEP),
+)

@@ -1,0 +1,15 @@
+"""The browser scripts of content/web, bundled by its build.mjs."""
+
+from publish import npm, paths
+from publish.console import Console
+from publish.steps import Step
+from publish.tools import fresh_folder, run_tool
+
+
+def bundle(console: Console) -> None:
+    """Runs `node build.mjs <folder>`; its output becomes static/zero of the site."""
+    output = fresh_folder(paths.SCRIPTS)
+    run_tool(["node", "build.mjs", output], "scripts", remedy="fix the source file that esbuild names", cwd=paths.WEB)
+
+
+STEP = Step("browser scripts", bundle, inputs=(paths.WEB,), outputs=(paths.SCRIPTS,), after=(npm.STEP,))
