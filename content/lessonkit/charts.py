@@ -46,7 +46,7 @@ class LedgerChart:
             self._stack(ledger, per_unit, FADED if faded else 1)
             height = ledger.model_states_bytes_per_rank / per_unit
             label.set(text=format_bytes(ledger.model_states_bytes_per_rank, unit), y=height, fontweight="normal" if faded else "bold")
-        top = HEADROOM * max(ledger.model_states_bytes_per_rank for ledger in ledgers) / per_unit
+        top = HEADROOM * _axis_end(max(ledger.model_states_bytes_per_rank for ledger in ledgers)) / per_unit
         self.axes.set_ylim(0, top)
         self.axes.set_ylabel(text("kit.chart.y_axis", self.lang, unit=unit))
         self.axes.set_title(title(ledgers[0], self.lang))
@@ -101,3 +101,8 @@ class LedgerChart:
             label.set(y=height, visible=lowest_free <= height < 0.96 * top)
             if label.get_visible():
                 lowest_free = height + 0.05 * top
+
+
+def _axis_end(highest):
+    """The highest bar, or the smallest card that holds it, in bytes; as on the pages (chart.js)."""
+    return max(highest, min((card.memory_bytes for card in CARDS if card.memory_bytes > highest), default=0))

@@ -81,8 +81,8 @@ class Explorer(Shown):
 
     def _read_custom(self, written):
         try:
-            self.num_params = model_from_hf_config(written).num_params if written.startswith("{") else parse_count(written)
-            ledger(self.num_params)
+            num_params = model_from_hf_config(written).num_params if written.startswith("{") else parse_count(written)
+            self.num_params = ledger(num_params).num_params  # ledger refuses what is out of range
         except ValueError as error:
             self.problem.value = message(text("kit.explore.cannot_read", self.lang, reason=error))
 

@@ -1,0 +1,175 @@
+"""The widgets: the explorer follows every control, the predict cell keeps its answer until commit or skip, imports stay lazy."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import lessonkit
+from lessonkit import bank
+from zeroledger import PRESETS
+
+
+@pytest.fixture(autouse=True)
+def english():
+    lessonkit.use_language("en")
+    yield
+    lessonkit.use_language("en")
+
+
+class TestImports:
+    def loaded(self, code):
+        """Which of the heavy modules are loaded after `code` in a new interpreter."""
+        report = "import sys, json; print(json.dumps([m for m in ('ipywidgets', 'IPython', 'matplotlib', 'numpy') if m in sys.modules]))"
+        done = subprocess.run([sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True, timeout=60)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_importing_the_kit_loads_nothing_heavy(self):
+        assert self.loaded("from lessonkit import *\nuse_language('zh-CN')\nimport lessonkit.bank; lessonkit.bank.load('adam-7b-total').evaluate()") == []
+
+    def test_a_predict_cell_needs_no_matplotlib(self):
+        assert "matplotlib" not in self.loaded("import lessonkit; lessonkit.predict('adam-7b-total')")
+
+    def test_a_chart_needs_no_pyplot(self):
+        assert self.loaded("import lessonkit, sys; lessonkit.explore(); assert 'matplotlib.pyplot' not in sys.modules")
+
+
+class TestExplorer:
+    def test_ten_drags_give_ten_pictures(self):
+        explorer = lessonkit.explore()
+        pictures = []
+        for dp_size in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
+            explorer.dp_size.value = dp_size
+            pictures.append(bytes(explorer.picture.value))
+        assert len(set(pictures)) == 10 and all(picture.startswith(b"\x89PNG") for picture in pictures)
+
+    @pytest.mark.parametrize("control, value, table", [
+        ("stage", 3, "14 GB"), ("unit", "GiB", "104.3 GiB"), ("model", "llama-2-7b", "107.8 GB"), ("dp_size", 4, "112 GB"),
+    ])
+    def test_picture_and_table_follow(self, control, value, table):
+        explorer = lessonkit.explore(dp_size=8)
+        picture = explorer.picture.value
+        getattr(explorer, control).value = value
+        assert explorer.picture.value != picture and table in explorer.table.value
+
+    def test_start_settings(self):
+        explorer = lessonkit.explore(model="llama-2-70b", dp_size=64, stage=3, unit="GiB")
+        assert explorer.ledger.num_params == PRESETS["llama-2-70b"].num_params
+        assert (explorer.ledger.dp_size, explorer.ledger.stage) == (64, 3) and "GiB" in explorer.table.value
+
+    @pytest.mark.parametrize("written, num_params", [("13B", 13_000_000_000), ("７e9", 7_000_000_000), ("1_500_000_000", 1_500_000_000)])
+    def test_a_custom_count(self, written, num_params):
+        explorer = lessonkit.explore()
+        explorer.model.value, explorer.custom.value = "custom", written
+        assert explorer.ledger.num_params == num_params and explorer.problem.value == ""
+
+    def test_a_pasted_config(self):
+        config = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+                  "intermediate_size": 11008, "vocab_size": 32000, "tie_word_embeddings": False}
+        explorer = lessonkit.explore()
+        explorer.model.value, explorer.custom.value = "custom", json.dumps(config)
+        assert explorer.ledger.num_params == 6_738_415_616
+
+    @pytest.mark.parametrize("written, named", [("lots", "lots"), ("-1", "-1"), ('{"model_type": "llama"}', "num_attention_heads"), ("<b>", "&lt;b&gt;"), ("0", "num_params")])
+    def test_what_cannot_be_read_is_named_and_nothing_moves(self, written, named):
+        explorer = lessonkit.explore()
+        picture = explorer.picture.value
+        explorer.model.value, explorer.custom.value = "custom", written
+        assert named in explorer.problem.value and explorer.picture.value == picture
+        explorer.custom.value = "13B"
+        assert explorer.problem.value == "" and explorer.picture.value != picture
+
+    def test_the_custom_field_shows_only_when_asked_for(self):
+        explorer = lessonkit.explore()
+        assert explorer.custom.layout.display == "none"
+        explorer.model.value = "custom"
+        assert explorer.custom.layout.display is None
+
+    def test_chinese(self):
+        lessonkit.use_language("zh-CN")
+        explorer = lessonkit.explore()
+        assert explorer.stage.description == "ZeRO 阶段" and "主权重" in explorer.table.value
+
+    def test_without_widgets_there_is_a_table(self):
+        bundle = lessonkit.explore()._repr_mimebundle_()
+        assert "112" in bundle["text/plain"] and "<table>" in bundle["text/html"]
+        assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+class TestPredict:
+    ANSWER = "26.3 GB"
+
+    def shown(self, predictor):
+        """Everything the front end holds of the widget."""
+        from ipywidgets import Widget
+
+        def states(widget):
+            yield {key: str(value) for key, value in widget.get_state().items()}
+            for child in getattr(widget, "children", ()):
+                yield from states(child)
+        assert isinstance(predictor.widget, Widget)
+        bundle = {key: value for key, value in predictor._repr_mimebundle_().items() if key.startswith("text/")}
+        return json.dumps([*states(predictor.widget), bundle], ensure_ascii=False)
+
+    def test_nothing_is_computed_or_shown_before_the_commit(self, monkeypatch):
+        def too_early(self):
+            raise AssertionError("evaluated before the commit")
+        monkeypatch.setattr(bank.Exercise, "evaluate", too_early)
+        predictor = lessonkit.predict("zero2-7b-8")
+        shown = self.shown(predictor)
+        assert "7B parameters on 8 ranks" in shown
+        assert "26.25" not in shown and self.ANSWER not in shown and "ledger(" not in shown
+        predictor.number.value = "14 GB"
+        assert predictor.result.value == "" and not predictor.done
+
+    def test_a_known_mistake_is_named_after_the_commit(self):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = "14 GB"
+        predictor.commit.click()
+        assert predictor.feedback.mistake_id == "divided-params"
+        for part in ("14 GB", self.ANSWER, "24.4 GiB", "-46.7%", "that is stage 3", "ledger(num_params=7e9, dp_size=8, stage=2)", "26.25 GB"):
+            assert part in predictor.result.value
+
+    def test_enter_commits(self):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = "26.25 GB"
+        predictor.number._handle_custom_msg({"event": "submit"}, [])
+        assert predictor.feedback.verdict == "right" and "Right, within 2%" in predictor.result.value
+
+    def test_skip_shows_the_result_without_a_verdict(self):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.skip.click()
+        assert predictor.done and predictor.feedback is None
+        assert self.ANSWER in predictor.result.value and "Skipped" in predictor.result.value
+
+    @pytest.mark.parametrize("written", ["", "many", "14 G", "<script>"])
+    def test_an_unreadable_number_keeps_the_gate_shut(self, written):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = written
+        predictor.commit.click()
+        assert not predictor.done and not predictor.number.disabled
+        assert "needs a number" in predictor.result.value and "<script>" not in predictor.result.value and self.ANSWER not in predictor.result.value
+
+    def test_the_first_commit_stands(self):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = "14 GB"
+        predictor.commit.click()
+        before = predictor.result.value
+        predictor.number.value = "26.25 GB"
+        predictor.commit.click()
+        predictor.skip.click()
+        assert predictor.result.value == before and predictor.number.disabled and predictor.commit.disabled
+
+    def test_far_off_numbers_are_told_as_a_factor(self):
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = "26.25 TB"
+        predictor.commit.click()
+        assert "×1,000" in predictor.result.value
+
+    def test_chinese(self):
+        lessonkit.use_language("zh-CN")
+        predictor = lessonkit.predict("zero2-7b-8")
+        predictor.number.value = "１４　ＧＢ"
+        predictor.commit.click()
+        assert "那是阶段 3" in predictor.result.value and predictor.commit.description == "提交并运行"
