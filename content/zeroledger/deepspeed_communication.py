@@ -1,0 +1,100 @@
+"""What DeepSpeed 0.19 really sends in one optimizer step, which is not what the ZeRO paper counts.
+
+Stages 1 and 2 reduce with an *all-reduce* unless ``use_multi_rank_bucket_allreduce`` is off, so they put 3Ψ on the
+wire where the paper says 2Ψ. Stage 3 keeps weights that it will need again soon, so a small model is gathered once a
+step and not twice (``deepspeed_stage3``). Rules read in deepspeed/runtime/zero and checked against measured calls.
+"""
+
+from .collectives import CollectiveRow, Communication
+from .errors import InvalidInput, ceil_div, check_count, check_flag, check_stage
+from .wrapping import as_tensors
+
+SOURCE = "DeepSpeed 0.19.8, measured on CPU with gloo; deepspeed/runtime/zero/stage_1_and_2.py and stage3.py"
+REDUCE_BUCKET_NUMEL = 500_000_000  # reduce_bucket_size, in elements
+FLAT_ALIGNMENT = 2  # the flat buffer is padded to this many elements a rank (nccl_start_alignment_factor)
+
+
+def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradient_accumulation_steps=1,
+              reduce_bucket_numel=REDUCE_BUCKET_NUMEL, reduce_scatter=True, multi_rank_bucket_allreduce=True,
+              fetch=None):
+    """The ``Communication`` of one optimizer step under DeepSpeed ``stage`` with default settings.
+
+    ``reduce_dtype`` is ``communication_data_type`` (None: ``dtype``); ``reduce_bucket_numel`` counts elements;
+    ``fetch`` is a ``deepspeed_stage3.FetchLimits`` (stage 3 only). Raises ``InvalidInput``.
+    """
+    tensors = as_tensors(tensors)
+    dp_size, stage = check_count("dp_size", dp_size), check_stage(stage)
+    steps = check_count("gradient_accumulation_steps", gradient_accumulation_steps)
+    if fetch is not None and stage != 3:
+        raise InvalidInput("fetch", fetch, "None below stage 3, which alone gathers parameters")
+    check_flag("reduce_scatter", reduce_scatter)
+    check_flag("multi_rank_bucket_allreduce", multi_rank_bucket_allreduce)
+    reduce_dtype = reduce_dtype or dtype
+    if stage == 0:
+        rows = _stage0(tensors, dp_size, reduce_dtype)
+    elif stage < 3:
+        reduced = 1 if stage == 1 else steps
+        by_reduce = reduce_scatter and not multi_rank_bucket_allreduce
+        rows = _stage12(tensors, dp_size, reduced, reduce_dtype, dtype, reduce_bucket_numel, by_reduce)
+    else:
+        from .deepspeed_stage3 import stage3_rows
+
+        rows = stage3_rows(tensors, dp_size, steps, reduce_dtype, dtype, reduce_bucket_numel, fetch)
+    return Communication(f"DeepSpeed stage {stage}", rows, SOURCE)
+
+
+def reduce_buckets(tensors, bucket_numel=REDUCE_BUCKET_NUMEL):
+    """Gradients as DeepSpeed buckets them in backward order: a tuple of tuples of tensors.
+
+    A bucket is reduced before a tensor that would overfill it, so a tensor larger than the bucket goes alone.
+    """
+    limit = check_count("reduce_bucket_numel", bucket_numel)
+    buckets, current, filled = [], [], 0
+    for tensor in reversed(as_tensors(tensors)):
+        if current and filled + tensor.numel > limit:
+            buckets.append(tuple(current))
+            current, filled = [], 0
+        current.append(tensor)
+        filled += tensor.numel
+    return tuple(buckets + [tuple(current)])
+
+
+def _stage0(tensors, dp_size, dtype):
+    """Plain data parallelism: gradients in buffers that close once they exceed 500 M elements, after accumulation."""
+    calls, filled = 0, 0
+    for tensor in tensors:
+        filled += tensor.numel
+        if filled > REDUCE_BUCKET_NUMEL:
+            calls, filled = calls + 1, 0
+    numel = sum(tensor.numel for tensor in tensors)
+    return (CollectiveRow("all_reduce", "dp", dp_size, calls + (filled > 0), numel, dtype, "grads", "step"),)
+
+
+def _stage12(tensors, dp_size, reduced, reduce_dtype, dtype, bucket_numel, by_reduce):
+    """Bucket reductions, ``reduced`` times a step, and one all-gather of the flat parameter buffer."""
+    numel = sum(tensor.numel for tensor in tensors)
+    buckets = reduce_buckets(tensors, bucket_numel)
+    calls = _owners_reached(tensors, buckets, dp_size) if by_reduce else len(buckets)
+    padded = ceil_div(numel, FLAT_ALIGNMENT * dp_size) * FLAT_ALIGNMENT * dp_size
+    rows = [CollectiveRow("reduce" if by_reduce else "all_reduce", "dp", dp_size, reduced * calls, reduced * numel,
+                          reduce_dtype, "grads", "backward")]
+    if dp_size > 1:  # DeepSpeed returns at once when nobody else holds a part
+        rows.append(CollectiveRow("all_gather", "dp", dp_size, 1, padded, dtype, "params", "step"))
+    return tuple(rows)
+
+
+def _owners_reached(tensors, buckets, dp_size):
+    """Reduce calls: for each bucket, one for every rank that owns a part of the flat buffer covered by it."""
+    starts, at = {}, 0
+    for tensor in tensors:
+        starts[id(tensor)] = at
+        at += tensor.numel
+    share = ceil_div(at, FLAT_ALIGNMENT * dp_size) * FLAT_ALIGNMENT  # elements a rank owns
+    calls = 0
+    for bucket in buckets:
+        owners = set()
+        for tensor in bucket:
+            first = starts[id(tensor)]
+            owners.update(range(first // share, (first + tensor.numel - 1) // share + 1))
+        calls += len(owners)
+    return calls
