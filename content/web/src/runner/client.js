@@ -1,0 +1,230 @@
+// The page's Runner: loads Python into the sandbox, sends it code, and reports. One a page.
+
+import { LoadError, PartsLoader } from './load-parts.js';
+import { MAX_LIMIT_MS } from './protocol.js';
+import { openSandbox } from './sandbox-frame.js';
+
+/** @typedef {import('./protocol.js').RunResult} RunResult */
+/** @typedef {import('./protocol.js').OutputKind} OutputKind */
+/** @typedef {import('./protocol.js').ResultMode} ResultMode */
+/** @typedef {'idle'|'loading'|'ready'|'running'|'failed'} RunnerState */
+/** @typedef {'fetching'|'starting'|null} LoadStep */
+
+/**
+ * @typedef {object} RunOptions
+ * @property {number} [limitMs] at most 60000, which is also the default
+ * @property {(kind: OutputKind, text: string) => void} [onOutput]
+ * @property {(secondsLeft: number) => void} [onCountdown] each second, from the tenth on
+ * @property {() => void} [onStart] the run has begun
+ * @property {ResultMode} [result]
+ * @property {boolean} [fresh] in an interpreter that never ran anything, and is not used again
+ * @property {string} [session] runs of one session share their variables
+ */
+
+/** @typedef {{id: number, options: RunOptions, limitMs: number, resolve: (result: RunResult) => void, timer?: ReturnType<typeof setInterval>}} PendingRun */
+
+const COUNTDOWN_AFTER_MS = 10_000;
+const BOOT_DEADLINE_MS = 120_000;
+
+export class Runner extends EventTarget {
+  /** @param {URL|string} siteBase the site's root, with a trailing slash */
+  constructor(siteBase) {
+    super();
+    this.siteBase = new URL(siteBase, document.baseURI);
+    /** @type {RunnerState} */
+    this.phase = 'idle';
+    /** @type {LoadStep} */
+    this.step = null;
+    this.progress = { loadedBytes: 0, totalBytes: 0 };
+    this.message = '';
+    /** @type {Map<number, PendingRun>} */
+    this.pending = new Map();
+    this.lastId = 0;
+    /** @type {number|null} */
+    this.runningId = null;
+    /** @type {MessagePort|null} */
+    this.port = null;
+    /** @type {any[]} */
+    this.outbox = [];
+    /** Set to a function to see every message: (direction, message). @type {((direction: string, message: any) => void)|null} */
+    this.log = null;
+  }
+
+  /** @returns {RunnerState} */
+  get state() {
+    return this.phase;
+  }
+
+  /** @returns {{state: RunnerState, step: LoadStep, loadedBytes: number, totalBytes: number, message: string}} */
+  get status() {
+    return { state: this.phase, step: this.step, ...this.progress, message: this.message };
+  }
+
+  /** Begin loading Python; does nothing when that has begun. After a failure it tries again. */
+  start() {
+    if (this.phase !== 'idle' && this.phase !== 'failed') return;
+    this.progress = { loadedBytes: 0, totalBytes: 0 };
+    this.setState('loading', 'fetching');
+    this.load();
+  }
+
+  async load() {
+    const loader = new PartsLoader(this.siteBase, (progress) => this.onProgress(progress));
+    const sandbox = openSandbox(new URL('static/zero/sandbox.html', this.siteBase));
+    this.sandbox = sandbox;
+    this.loader = loader;
+    sandbox.port.onmessage = (event) => this.receive(event.data);
+    this.bootTimer = setTimeout(() => this.fail('Python did not start within two minutes'), BOOT_DEADLINE_MS);
+    const send = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer) =>
+      sandbox.port.postMessage(message, transfer);
+    // The port keeps what is sent until the frame has its end.
+    sandbox.connected.catch((error) => this.fail(error.message));
+    try {
+      await loader.deliverTo(send);
+      if (this.phase === 'loading') this.setState('loading', 'starting');
+    } catch (error) {
+      if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
+    }
+  }
+
+  /** @param {{loadedBytes: number, totalBytes: number}} progress */
+  onProgress(progress) {
+    this.progress = progress;
+    if (this.phase === 'loading') this.announce();
+  }
+
+  /**
+   * Run `source`. Waits until Python is ready; resolves with what came of it, never rejects for what the code does.
+   * @param {string} source
+   * @param {RunOptions} [options]
+   * @returns {Promise<RunResult>}
+   */
+  run(source, options = {}) {
+    const { limitMs = MAX_LIMIT_MS, result = 'repr', fresh = false, session = 'page' } = options;
+    const id = ++this.lastId;
+    const boundedMs = boundLimit(limitMs);
+    return new Promise((resolve) => {
+      this.pending.set(id, { id, options, limitMs: boundedMs, resolve });
+      this.start();
+      this.post({ type: 'run', id, source: String(source), limitMs: boundedMs, result, fresh, session: String(session) });
+    });
+  }
+
+  /** Stop the current run, or the one that waits for Python. */
+  stop() {
+    const id = this.runningId ?? this.pending.keys().next().value;
+    if (id !== undefined) this.post({ type: 'stop', id });
+  }
+
+  /** @param {any} message */
+  post(message) {
+    this.log?.('to sandbox', message);
+    if (this.phase === 'ready' || this.phase === 'running') this.sandbox?.port.postMessage(message);
+    else if (message.type === 'stop') this.cancelWaiting(message.id);
+    else this.outbox.push(message);
+  }
+
+  /** @param {number} id */
+  cancelWaiting(id) {
+    this.outbox = this.outbox.filter((message) => message.id !== id);
+    this.finish(id, emptyResult('stopped', true));
+  }
+
+  /** @param {import('./protocol.js').SupervisorMessage} message */
+  receive(message) {
+    this.log?.('from sandbox', message);
+    if (message.type === 'ready') this.becomeReady();
+    else if (message.type === 'failed') this.fail(message.message);
+    else if (message.type === 'started') this.onStarted(message.id);
+    else if (message.type === 'output') this.passOutput(message);
+    else if (message.type === 'done') this.finish(message.id, message.result);
+  }
+
+  becomeReady() {
+    clearTimeout(this.bootTimer);
+    this.setState('ready', null);
+    const waiting = this.outbox;
+    this.outbox = [];
+    for (const message of waiting) this.sandbox?.port.postMessage(message);
+  }
+
+  /** @param {number} id */
+  onStarted(id) {
+    const run = this.pending.get(id);
+    if (!run) return;
+    this.runningId = id;
+    this.setState('running', null);
+    run.options.onStart?.();
+    const endsAt = performance.now() + run.limitMs;
+    run.timer = setInterval(() => {
+      const leftMs = endsAt - performance.now();
+      if (run.limitMs - leftMs >= COUNTDOWN_AFTER_MS) run.options.onCountdown?.(Math.max(0, Math.ceil(leftMs / 1000)));
+    }, 1000);
+  }
+
+  /** @param {import('./protocol.js').OutputMessage} message */
+  passOutput({ id, pieces }) {
+    const run = this.pending.get(id);
+    for (const [kind, text] of pieces) run?.options.onOutput?.(kind, text);
+  }
+
+  /** @param {number} id @param {RunResult} result */
+  finish(id, result) {
+    const run = this.pending.get(id);
+    if (!run) return;
+    clearInterval(run.timer);
+    this.pending.delete(id);
+    if (this.runningId === id) this.runningId = null;
+    if (this.phase === 'running') this.setState('ready', null);
+    run.resolve(result);
+  }
+
+  /** @param {string} message */
+  fail(message) {
+    if (this.phase === 'failed') return;
+    clearTimeout(this.bootTimer);
+    this.loader?.abort();
+    this.sandbox?.frame.remove();
+    this.sandbox?.port.close();
+    this.sandbox = undefined;
+    this.outbox = [];
+    this.message = message;
+    this.setState('failed', null);
+    const failure = { ...emptyResult('crashed', false), errorType: 'LoadError', error: message };
+    for (const id of [...this.pending.keys()]) this.finish(id, failure);
+  }
+
+  /** @param {RunnerState} phase @param {LoadStep} step */
+  setState(phase, step) {
+    this.phase = phase;
+    this.step = step;
+    if (phase !== 'failed') this.message = '';
+    this.announce();
+  }
+
+  announce() {
+    this.dispatchEvent(new CustomEvent('state', { detail: this.status }));
+  }
+}
+
+/** @param {unknown} limitMs @returns {number} */
+export function boundLimit(limitMs) {
+  const wanted = Number(limitMs);
+  return Number.isFinite(wanted) && wanted > 0 ? Math.min(wanted, MAX_LIMIT_MS) : MAX_LIMIT_MS;
+}
+
+/** @param {import('./protocol.js').RunStatus} status @param {boolean} stateKept @returns {RunResult} */
+function emptyResult(status, stateKept) {
+  return { status, value: null, error: null, errorType: null, elapsedMs: 0, stateKept, truncated: false };
+}
+
+/** @type {Map<string, Runner>} */
+const runners = new Map();
+
+/** @param {URL|string} siteBase @returns {Runner} the page's one runner for this site */
+export function runnerFor(siteBase) {
+  const key = new URL(siteBase, document.baseURI).href;
+  let runner = runners.get(key);
+  if (!runner) runners.set(key, (runner = new Runner(key)));
+  return runner;
+}

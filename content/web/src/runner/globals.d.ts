@@ -1,0 +1,3 @@
+// What build.mjs defines.
+declare const PART_BYTES: { wasm: number; asm: number; stdlib: number };
+declare const PYODIDE_LOCK_INFO: Record<string, string>;

@@ -1,0 +1,48 @@
+// The supervisor's view of one interpreter worker.
+
+/** @typedef {import('./protocol.js').InterpreterParts} InterpreterParts */
+
+export class InterpreterHandle {
+  /** @param {string} url blob URL of the interpreter's script; the worker starts now and boots when it has its parts */
+  constructor(url) {
+    this.worker = new Worker(url);
+    const { port1, port2 } = new MessageChannel();
+    this.port = port1;
+    this.innerPort = port2;
+    /** @type {(message: any) => void} */
+    this.onmessage = () => {};
+    this.used = false;
+    this.isReady = false;
+    this.ready = new Promise((resolve, reject) => {
+      this.worker.onerror = (event) => reject(new Error(`the Python worker failed: ${event.message ?? 'no details'}`));
+      this.port.onmessage = (event) => this.receive(event.data, () => resolve(this), reject);
+    });
+    this.ready.then(
+      () => (this.isReady = true),
+      () => {},
+    );
+  }
+
+  /** @param {any} message @param {() => void} resolve @param {(error: Error) => void} reject */
+  receive(message, resolve, reject) {
+    if (message.type === 'ready') resolve();
+    else if (message.type === 'failed') reject(new Error(message.message));
+    else this.onmessage(message);
+  }
+
+  /** @param {string} text source of pyodide.asm.mjs, ahead of the other parts */
+  sendAsm(text) {
+    this.worker.postMessage({ type: 'asm', text });
+  }
+
+  /** @param {InterpreterParts} parts */
+  boot(parts) {
+    this.worker.postMessage({ type: 'boot', parts }, [this.innerPort]);
+  }
+
+  terminate() {
+    this.onmessage = () => {};
+    this.worker.terminate();
+    this.port.close();
+  }
+}

@@ -1,0 +1,153 @@
+// A classic blob worker inside the sandboxed frame: one Python interpreter. Student code runs in this realm.
+
+import './hide-import-scripts.js';
+import { CrashStack } from './crash-stack.js';
+import { GuardClock } from './guard.js';
+import { neuter } from './neuter.js';
+import { OutputBatcher } from './output.js';
+import { MAX_LIMIT_MS, PYTHON_MODULES } from './protocol.js';
+import { capMemory, importText, startPyodide } from './pyodide-boot.js';
+import pythonSources from './python-sources.js';
+import { makeFlagReader } from './stop-flag.js';
+
+/** @typedef {import('./protocol.js').CellRequest} CellRequest */
+/** @typedef {import('./protocol.js').CellReport} CellReport */
+
+const LEDGER_PATH = '/zeroledger.zip';
+
+/** @type {Promise<any>|undefined} */
+let asm;
+
+self.onmessage = (event) => {
+  const { type, port, text, parts } = event.data;
+  if (type === 'asm') asm = importText(text);
+  if (type === 'boot') {
+    self.onmessage = null;
+    asm ??= importText(parts.asm);
+    boot(parts, event.ports[0] ?? port);
+  }
+};
+
+/**
+ * @param {import('./protocol.js').InterpreterParts} parts
+ * @param {MessagePort} port to the supervisor; only closures below can reach it
+ */
+async function boot(parts, port) {
+  const post = MessagePort.prototype.postMessage.bind(port);
+  try {
+    const interpreter = await makeInterpreter(parts, post);
+    port.onmessage = (event) => interpreter(event.data);
+    post({ type: 'ready' });
+  } catch (error) {
+    post({ type: 'failed', message: describe(error) });
+  }
+}
+
+/**
+ * @param {import('./protocol.js').InterpreterParts} parts
+ * @param {(message: any) => void} post
+ * @returns {Promise<(request: CellRequest) => void>}
+ */
+async function makeInterpreter(parts, post) {
+  const clock = new GuardClock();
+  const crash = new CrashStack();
+  const isFlagRaised = makeFlagReader();
+  let nonce = 0;
+  let memoryRefused = false;
+  const output = new OutputBatcher((pieces) => post({ type: 'output', nonce, pieces }));
+  capMemory(() => (memoryRefused = true));
+
+  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm));
+  pyodide.FS.writeFile(LEDGER_PATH, new Uint8Array(parts.zeroledger));
+  connectOutput(pyodide, output, clock, crash);
+  const runCell = preparePython(pyodide);
+  const setInterruptBuffer = pyodide.setInterruptBuffer.bind(pyodide);
+  // gc.get_objects() in Python can still reach the API object: leave it empty.
+  for (const key of Reflect.ownKeys(pyodide)) Reflect.deleteProperty(pyodide, key);
+  neuter();
+
+  return (request) => {
+    ({ nonce } = request);
+    memoryRefused = false;
+    output.reset();
+    clock.start(Math.min(request.limitMs, MAX_LIMIT_MS), () => isFlagRaised(request.stopUrl));
+    const report = callPython(() => {
+      setInterruptBuffer(clock.buffer);
+      return runCell(request.source, request.session, request.result);
+    }, clock, crash);
+    const { broken } = clock;
+    clock.clear();
+    try {
+      setInterruptBuffer(undefined);
+    } catch {
+      report.spent = true;
+    }
+    output.flush();
+    report.truncated = output.budget.exceeded;
+    report.spent ||= broken || memoryRefused;
+    post({ type: 'done', nonce, report });
+  };
+}
+
+/**
+ * @param {() => string} call
+ * @param {GuardClock} clock
+ * @param {CrashStack} crash
+ * @returns {CellReport}
+ */
+function callPython(call, clock, crash) {
+  try {
+    return { truncated: false, spent: false, ...JSON.parse(call()) };
+  } catch (error) {
+    const ended = clock.reason === 'limit' ? 'timeout' : clock.reason === 'stop' ? 'stopped' : null;
+    const cause = ended || clock.reason === 'output' ? '' : describe(error);
+    return {
+      status: ended ?? 'crashed',
+      value: null,
+      error: [crash.describe(), cause].filter(Boolean).join('\n') || null,
+      errorType: clock.reason === 'output' ? 'OutputLimitExceeded' : null,
+      truncated: false,
+      // Anything but an ordinary end leaves the interpreter in an unknown state.
+      spent: true,
+    };
+  }
+}
+
+/** @param {any} pyodide @param {OutputBatcher} output @param {GuardClock} clock @param {CrashStack} crash */
+function connectOutput(pyodide, output, clock, crash) {
+  /** @param {import('./protocol.js').OutputKind} kind */
+  const stream = (kind) => ({
+    isatty: false,
+    /** @param {Uint8Array} bytes */
+    write(bytes) {
+      if (crash.happened) crash.write(bytes);
+      else output.write(kind, bytes);
+      if (output.budget.exceeded) clock.end('output');
+      return bytes.length;
+    },
+  });
+  pyodide.setStdout(stream('out'));
+  pyodide.setStderr(stream('err'));
+}
+
+/** @param {any} pyodide @returns {(source: string, session: string, result: string) => string} */
+function preparePython(pyodide) {
+  const load = pyodide.runPython(
+    `def load(name, source):
+    import sys, types
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(source, f"<zero-runner {name}>", "exec"), module.__dict__)
+    return module
+load`,
+    { filename: '<zero-runner load>' },
+  );
+  let last;
+  for (const name of PYTHON_MODULES) last = load(name, pythonSources[name]);
+  return last.prepare(LEDGER_PATH);
+}
+
+/** @param {unknown} error */
+function describe(error) {
+  return String(error instanceof Error ? `${error.name}: ${error.message}` : error).slice(0, 2000);
+}

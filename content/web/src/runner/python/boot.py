@@ -1,0 +1,28 @@
+"""Called once by the worker after the runner's modules are loaded: prepare the interpreter, return the run function."""
+
+import sys
+
+from cell import CellRunner
+from guard import RUNNER_FILES
+from harden import block_imports, forget_browser_objects, reseed, slice_sleep
+from loop import install as install_loop
+
+RUNNER_MODULES = ("guard", "loop", "tracebacks", "restore", "cell", "harden", "boot")
+
+
+def prepare(extra_path):
+    """Make the interpreter safe to hand to a reader; `extra_path` is where zeroledger lies. Return CellRunner.run."""
+    sys.path.append(extra_path)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
+    forget_browser_objects()
+    slice_sleep()
+    install_loop()
+    block_imports()
+    reseed()
+    for name in RUNNER_MODULES:
+        sys.modules.pop(name, None)
+    return CellRunner().run
+
+
+RUNNER_FILES.add(prepare.__code__.co_filename)

@@ -1,0 +1,126 @@
+"""Run one cell: compile it, run it under the guard, and say what came of it."""
+
+import ast
+import builtins
+import inspect
+import json
+import sys
+import types
+
+from guard import RUNNER_FILES, Guard, OutputLimitExceeded, RunEnded, StopRequested, TimeLimitExceeded
+from loop import run_to_end
+from restore import InterpreterState
+from tracebacks import describe_error, remember_source
+
+MAX_VALUE_CHARS = 200_000
+MAX_JSON_CHARS = 2_000_000
+_RESULT_NAME = "__zero_result__"
+_STATUS_OF = {TimeLimitExceeded: "timeout", StopRequested: "stopped", OutputLimitExceeded: "error"}
+
+
+class InputNotAvailable(RuntimeError):
+    """input() was called."""
+
+    __module__ = "builtins"
+
+
+def _input(prompt="", /):
+    raise InputNotAvailable(
+        "input() cannot ask for anything here. Write the value into the code instead, for example: answer = '7'"
+    )
+
+
+class CellRunner:
+    """Runs cells in named sessions. One object an interpreter."""
+
+    def __init__(self):
+        builtins.input = _input
+        self._guard = Guard()
+        self._state = InterpreterState()
+        self._sessions = {}
+
+    def run(self, source, session, result_mode):
+        """Run `source` in the namespace `session`. Return JSON text: {status, value, error, errorType}.
+
+        status is ok, error, timeout or stopped; value is the last expression's (`result_mode`: repr, json or none).
+        """
+        module = self._sessions.get(session) or self._new_session(session)
+        file_name = remember_source(source)
+        guard = self._guard
+        guard.start()
+        try:
+            try:
+                outcome = self._run_in(module, source, file_name, result_mode)
+            except BaseException as error:
+                guard.allow_report()
+                outcome = _outcome_of(error, file_name)
+            self._state.flush()
+        finally:
+            guard.stop()
+            self._state.restore()
+        return json.dumps(outcome)
+
+    def _new_session(self, name):
+        module = types.ModuleType("__main__")
+        module.__builtins__ = builtins
+        self._sessions[name] = module
+        return module
+
+    def _run_in(self, module, source, file_name, result_mode):
+        namespace = vars(module)
+        sys.modules["__main__"] = module
+        code = compile_cell(source, file_name)
+        pending = eval(code, namespace)
+        if inspect.iscoroutine(pending):
+            run_to_end(pending)
+        value = namespace.pop(_RESULT_NAME, None)
+        return {"status": "ok", "value": _shown(value, result_mode), "error": None, "errorType": None}
+
+
+def compile_cell(source, file_name):
+    """Return code that runs `source` and leaves its last expression's value under _RESULT_NAME. `await` is allowed."""
+    tree = compile(source, file_name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
+        target = ast.copy_location(ast.Name(_RESULT_NAME, ast.Store()), last)
+        tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
+    return compile(tree, file_name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def _shown(value, mode):
+    if mode == "json":
+        text = json.dumps(value)
+        if len(text) > MAX_JSON_CHARS:
+            raise ValueError(f"the result is {len(text)} characters of JSON; at most {MAX_JSON_CHARS} fit")
+        return value
+    if mode == "none" or value is None:
+        return None
+    text = repr(value)
+    if len(text) > MAX_VALUE_CHARS:
+        return f"{text[:MAX_VALUE_CHARS]}… ({len(text)} characters)"
+    return text
+
+
+def _outcome_of(error, file_name):
+    if isinstance(error, SystemExit):
+        return _outcome_of_exit(error)
+    status = next((s for kind, s in _STATUS_OF.items() if isinstance(error, kind)), "error")
+    name = type(error).__name__
+    try:
+        text = describe_error(error, file_name)
+    except BaseException:
+        # A hostile __str__ or one that does not end: the name must do.
+        text = f"{name}: (its message cannot be shown)"
+    return {"status": status, "value": None, "error": text, "errorType": name}
+
+
+def _outcome_of_exit(error):
+    """sys.exit() and exit() are an ordinary way to end a program; a message or a code other than 0 is shown."""
+    code = error.code
+    if code is None or code == 0:
+        return {"status": "ok", "value": None, "error": None, "errorType": "SystemExit"}
+    shown = code if isinstance(code, str) else f"the program ended itself with exit code {code!r}"
+    return {"status": "error", "value": None, "error": f"SystemExit: {shown}", "errorType": "SystemExit"}
+
+
+RUNNER_FILES.add(compile_cell.__code__.co_filename)

@@ -1,0 +1,59 @@
+"""What one run may have bent in the interpreter, put straight before the next."""
+
+import builtins
+import gc
+import signal
+import sys
+
+from guard import RUNNER_FILES
+
+_TOOL_IDS = range(6)
+_SYS_NAMES = ("stdin", "stdout", "stderr", "__stdout__", "__stderr__", "displayhook", "excepthook", "unraisablehook")
+
+
+class InterpreterState:
+    """A copy, made before any reader code ran, of what print, import and errors depend on."""
+
+    def __init__(self):
+        self._builtins = dict(vars(builtins))
+        self._sys = {name: getattr(sys, name) for name in _SYS_NAMES}
+        self._paths = list(sys.path)
+        self._finders = list(sys.meta_path)
+        self._hooks = list(sys.path_hooks)
+        self._modules = dict(sys.modules)
+        self._recursion_limit = sys.getrecursionlimit()
+
+    def restore(self):
+        """Put it back. Variables of the reader's sessions are untouched."""
+        sys.settrace(None)
+        sys.setprofile(None)
+        self._free_monitoring_tools()
+        vars(builtins).update(self._builtins)
+        for name, value in self._sys.items():
+            setattr(sys, name, value)
+        sys.path[:] = self._paths
+        sys.meta_path[:] = self._finders
+        sys.path_hooks[:] = self._hooks
+        for name, module in self._modules.items():
+            sys.modules.setdefault(name, module)
+        sys.setrecursionlimit(self._recursion_limit)
+        signal.setitimer(signal.ITIMER_REAL, 0) if hasattr(signal, "setitimer") else None
+        gc.enable()
+
+    def flush(self):
+        """Send what is still in the output buffers, whatever the reader put in their place."""
+        for stream in {id(s): s for s in (sys.stdout, sys.stderr, self._sys["stdout"], self._sys["stderr"])}.values():
+            try:
+                stream.flush()
+            except Exception:
+                pass
+
+    @staticmethod
+    def _free_monitoring_tools():
+        for tool in _TOOL_IDS:
+            if sys.monitoring.get_tool(tool) is not None:
+                sys.monitoring.set_events(tool, 0)
+                sys.monitoring.free_tool_id(tool)
+
+
+RUNNER_FILES.add(InterpreterState.restore.__code__.co_filename)
