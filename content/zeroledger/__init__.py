@@ -1,5 +1,6 @@
 """What a training run keeps in memory, byte by byte, with the source of every figure. Standard library only."""
 
+from .adapters import lora_params
 from .cards import CARDS, Card
 from .errors import ConfigError, InvalidInput, MeshError, RecipeError, UnitError
 from .hf_config import model_from_hf_config

@@ -39,6 +39,8 @@ class RecipeRow:
     def __post_init__(self):
         if not isinstance(self.category, str) or not self.category:
             raise RecipeError("category", self.category, "a name")
+        if not isinstance(self.dtype, str) or not self.dtype:
+            raise RecipeError(f"dtype of {self.category}", self.dtype, "a name")
         check_number(f"bytes_per_param of {self.category}", self.bytes_per_param, 0, 1024, RecipeError)
         if (8 * self.bytes_per_param) % 1:
             raise RecipeError(f"bytes_per_param of {self.category}", self.bytes_per_param, "a whole number of bits")

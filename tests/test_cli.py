@@ -1,0 +1,102 @@
+"""The command line, run as a process the way a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONTENT = Path(__file__).parent.parent / "content"
+
+
+def run(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(CONTENT), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run([sys.executable, "-m", "zeroledger", *arguments], capture_output=True, text=True, timeout=120,
+                          env=environment, encoding="utf-8", **options)
+
+
+def test_ledger_table():
+    done = run("ledger", "--params", "7e9", "--dp", "8", "--stage", "3", "--unit", "GiB")
+    assert done.returncode == 0
+    assert "13.04 GiB" in done.stdout and "exp_avg_sq" in done.stdout
+
+
+def test_ledger_json_is_exact():
+    data = json.loads(run("ledger", "--params", "7e9", "--dp", "8", "--stage", "3", "--json").stdout)
+    assert data["model_states_bytes_per_rank"] == 14_000_000_000
+    assert data["rows"][0]["category"] == "params"
+    assert data["rows"][0]["bytes_per_rank"] == 1_750_000_000
+
+
+def test_ledger_of_a_preset_and_of_a_config_file_agree(tmp_path):
+    from zeroledger import PRESETS
+
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(PRESETS["llama-3.1-8b"].config))
+    by_name = run("ledger", "--model", "llama-3.1-8b", "--dp", "8", "--stage", "2", "--json")
+    by_file = run("ledger", "--hf-config", str(file), "--dp", "8", "--stage", "2", "--json")
+    by_pipe = run("ledger", "--hf-config", "-", "--dp", "8", "--stage", "2", "--json", input=file.read_text())
+    assert by_name.stdout == by_file.stdout == by_pipe.stdout
+    assert json.loads(by_name.stdout)["inputs"]["num_params"] == 8_030_261_248
+
+
+def test_presets_and_recipes():
+    assert "6,738,415,616" in run("presets").stdout
+    assert {each["name"]: each["num_params"] for each in json.loads(run("presets", "--json").stdout)}["gpt2-xl"] == 1_557_611_200
+    assert "adam-mixed" in run("recipes").stdout
+    assert "master_params" in run("recipes", "adam-mixed").stdout
+    assert json.loads(run("recipes", "--json").stdout)[0]["rows"]
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["ledger", "--params", "-7"], "--params"),
+    (["ledger", "--params", "nan"], "--params"),
+    (["ledger", "--params", "seven"], "'seven'"),
+    (["ledger", "--params", "7B", "--dp", "0"], "dp_size = 0"),
+    (["ledger", "--params", "7B", "--dp", "two"], "--dp = 'two'"),
+    (["ledger", "--params", "7B", "--dp", "inf"], "dp_size"),
+    (["ledger", "--params", "7B", "--stage", "4"], "stage = 4"),
+    (["ledger", "--params", "7B", "--unit", "GiBi"], "--unit"),
+    (["ledger", "--params", "7B", "--recipe", "none"], "adam-mixed"),
+    (["ledger", "--params", "7B", "--model", "llama-2-7b"], "not allowed"),
+    (["ledger", "--model", "llama"], "llama-2-7b"),
+    (["ledger", "--hf-config", "/no/such/file"], "/no/such/file"),
+    (["ledger", "--hf-config", "/"], "/"),
+    (["ledger"], "required"),
+    (["recipes", "none"], "adam-mixed"),
+    (["sum"], "invalid choice"),
+    ([], "required"),
+])
+def test_bad_input_is_one_line_and_status_2(arguments, said):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"model_type": "llama"}', "[" * 100_000, '{"a":' * 50_000,
+                                     '{"model_type": "bert"}', "\x00", '{"model_type": "llama", "hidden_size": NaN}',
+                                     '{"model_type": ["llama"]}', "1" * 5000])
+def test_a_broken_config_file_is_one_line_and_status_2(content):
+    done = run("ledger", "--hf-config", "-", input=content)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_huge_config_file_is_refused_quickly(tmp_path):
+    file = tmp_path / "config.json"
+    with file.open("wb") as sparse:
+        sparse.truncate(100_000_000)
+    done = run("ledger", "--hf-config", str(file))
+    assert done.returncode == 2 and "at most" in done.stderr
+
+
+def test_a_reader_that_closes_early_sees_no_traceback():
+    command = f'"{sys.executable}" -m zeroledger presets | head -1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": str(CONTENT)})
+    assert done.stderr == ""
