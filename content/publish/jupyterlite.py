@@ -21,8 +21,7 @@ REMEDY = "run ./build.sh clean, then ./build.sh"
 
 def build(console: Console) -> None:
     """Runs `jupyter lite build` from stage/lite to stage/jupyterlite."""
-    for file in SETTINGS.iterdir():
-        shutil.copyfile(file, paths.LITE / file.name)
+    shutil.copytree(SETTINGS, paths.LITE, dirs_exist_ok=True)
     shutil.copytree(paths.NOTEBOOKS, fresh_folder(paths.LITE / "files"), dirs_exist_ok=True)
     config = paths.STAGE / "jupyter_lite_config.json"
     config.write_text(json.dumps(with_extensions(json.loads(CONFIG.read_text())), indent=1))
@@ -32,6 +31,16 @@ def build(console: Console) -> None:
         [sys.executable, "-m", "jupyter", "lite", "build", "--config", config, "--lite-dir", paths.LITE, "--output-dir", output],
         "jupyterlite", remedy=REMEDY, cwd=paths.LITE,
     )
+    for page in output.glob("*/index.html"):
+        add_icon(page)
+
+
+def add_icon(page: Path) -> None:
+    """Names the app's icon in its HTML; JupyterLite does so late, and browsers first ask the host's root."""
+    text = page.read_text(encoding="utf-8")
+    icon = '<link rel="icon" type="image/x-icon" href="favicon.ico">'
+    if (page.parent / "favicon.ico").exists() and icon not in text:
+        page.write_text(text.replace("</title>", f"</title>\n    {icon}", 1), encoding="utf-8")
 
 
 def with_extensions(config: dict) -> dict:

@@ -1,0 +1,42 @@
+"""`./build.sh test`: a Chromium, a build, the type check, the script tests and pytest last."""
+
+import os
+import subprocess
+import sys
+import time
+
+from publish import chromium, paths
+from publish.console import Console, seconds
+from publish.site import build_site
+
+
+def run_all_tests(pytest_arguments: list[str], console: Console) -> int:
+    """Runs everything, also after a failure; the first exit status that is not 0 comes back."""
+    console.begin("Chromium")
+    browser = chromium.ensure_chromium(console)
+    console.end("Chromium", browser or "Playwright's own")
+    build_site(console)
+    environment = {**os.environ, "PYTHONPATH": str(paths.CONTENT)}
+    if browser:
+        environment[chromium.VARIABLE] = browser
+    statuses = [run(name, command, environment) for name, command in suites(pytest_arguments)]
+    return next((status for status in statuses if status != 0), 0)
+
+
+def suites(pytest_arguments: list[str]) -> list[tuple[str, list]]:
+    """Name and command of each suite, pytest last, whose summary then ends the output."""
+    script_tests = sorted((paths.TESTS / "js").glob("*.test.js"))
+    return [
+        ("type check", [paths.NODE_MODULES / ".bin" / "tsc", "--noEmit", "-p", paths.WEB]),
+        ("script tests", ["node", "--test", *script_tests]),
+        ("pytest", [sys.executable, "-m", "pytest", paths.TESTS, "-q", "-ra", "--durations=10", *pytest_arguments]),
+    ]
+
+
+def run(name: str, command: list, environment: dict) -> int:
+    """Runs one suite in the clone's folder, its output shown; its exit status comes back."""
+    print(f"\n== {name}", flush=True)
+    started = time.monotonic()
+    status = subprocess.run([str(word) for word in command], cwd=paths.ROOT, env=environment).returncode
+    print(f"== {name}: {'passed' if status == 0 else f'failed (status {status})'}, {seconds(time.monotonic() - started)}", flush=True)
+    return status
