@@ -20,7 +20,7 @@ const common = {
   target: 'es2022',
   charset: 'utf8',
   legalComments: 'none',
-  loader: { '.py': 'text', '.woff2': 'file', '.svg': 'file' },
+  loader: { '.py': 'text' },
   define: {
     PART_BYTES: JSON.stringify({
       wasm: await sizeOf(join(pyodide, 'pyodide.asm.wasm')),
@@ -40,6 +40,7 @@ async function bundleEntries(outdir, wanted) {
     ...common,
     entryPoints: entries.map((name) => join(source, 'entries', name)),
     outdir,
+    loader: { ...common.loader, '.woff2': 'file', '.svg': 'file' },
     format: 'esm',
     splitting: true,
     chunkNames: 'chunk-[hash]',

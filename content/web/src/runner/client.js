@@ -19,6 +19,7 @@ import { openSandbox } from './sandbox-frame.js';
  * @property {ResultMode} [result]
  * @property {boolean} [fresh] in an interpreter that never ran anything, and is not used again
  * @property {string} [session] runs of one session share their variables
+ * @property {AbortSignal} [signal] aborted, it stops this run, also one that still waits
  */
 
 /** @typedef {{id: number, options: RunOptions, limitMs: number, resolve: (result: RunResult) => void, timer?: ReturnType<typeof setInterval>}} PendingRun */
@@ -105,6 +106,7 @@ export class Runner extends EventTarget {
     const boundedMs = boundLimit(limitMs);
     return new Promise((resolve) => {
       this.pending.set(id, { id, options, limitMs: boundedMs, resolve });
+      options.signal?.addEventListener('abort', () => this.stopRun(id));
       this.start();
       this.post({ type: 'run', id, source: String(source), limitMs: boundedMs, result, fresh, session: String(session) });
     });
@@ -113,7 +115,12 @@ export class Runner extends EventTarget {
   /** Stop the current run, or the one that waits for Python. */
   stop() {
     const id = this.runningId ?? this.pending.keys().next().value;
-    if (id !== undefined) this.post({ type: 'stop', id });
+    if (id !== undefined) this.stopRun(id);
+  }
+
+  /** @param {number} id */
+  stopRun(id) {
+    if (this.pending.has(id)) this.post({ type: 'stop', id });
   }
 
   /** @param {any} message */

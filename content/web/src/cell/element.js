@@ -1,0 +1,296 @@
+// <zero-cell>: Python that the reader can change and run. The code between the tags is the original; without
+// JavaScript it is shown as it stands.
+// Attributes: limit (seconds, at most 60), fresh, session, cell-id (else id).
+// Events: zero-run with the RunResult as detail, when a run is over.
+
+import { runnerFor } from '../runner/client.js';
+import { MAX_LIMIT_MS } from '../runner/protocol.js';
+import { noticeOf } from './notice.js';
+import { OutputView } from './output-view.js';
+import { SavedCode } from './saved-code.js';
+import { siteBase } from './site.js';
+import { languageOf, text } from './strings.js';
+import { buildView, showNotice } from './view.js';
+import { whenNear } from './when-near.js';
+
+/** @typedef {import('../runner/protocol.js').RunResult} RunResult */
+/** @typedef {ReturnType<typeof import('./editor.js').createEditor>} Editor */
+
+const SAVE_DELAY_MS = 300;
+const BYTES_PER_MB = 1e6;
+
+export class ZeroCell extends HTMLElement {
+  constructor() {
+    super();
+    /** @type {Editor|null} */
+    this.editor = null;
+    this.original = '';
+    this.code = '';
+    this.active = false;
+    this.stopClicked = false;
+    this.built = false;
+    /** @type {Promise<typeof import('./editor.js')>|null} */
+    this.loadingEditor = null;
+    this.runner = runnerFor(siteBase);
+    this.onRunnerState = () => this.showRunnerState();
+  }
+
+  connectedCallback() {
+    this.runner.addEventListener('state', this.onRunnerState);
+    if (!this.built) this.build();
+    this.stopWatching = whenNear(this, () => this.prepare());
+  }
+
+  disconnectedCallback() {
+    this.runner.removeEventListener('state', this.onRunnerState);
+    this.stopWatching?.();
+    if (this.active) this.stop();
+  }
+
+  build() {
+    this.built = true;
+    this.language = languageOf(this);
+    this.original = originalCode(this);
+    const cellId = this.getAttribute('cell-id') ?? this.id ?? '';
+    this.saved = new SavedCode(location.pathname, cellId, this.original);
+    this.code = this.saved.read();
+    const root = this.attachShadow({ mode: 'open' });
+    this.view = buildView(root, this.say);
+    this.output = new OutputView(this.view.output, (chars) => this.say('cell.line_cut', { chars }));
+    this.showPlainCode();
+    const { run, stop, reset, copy, code } = this.view;
+    run.addEventListener('click', () => this.run());
+    stop.addEventListener('click', () => this.stop());
+    reset.addEventListener('click', () => this.reset());
+    copy.addEventListener('click', () => this.copyCode());
+    code.addEventListener('pointerdown', () => this.prepare(), { once: true });
+    this.showEdited();
+    this.setStatus('');
+  }
+
+  /** @type {import('./notice.js').Say} */
+  say = (key, fields) => text(this.language ?? 'en', key, fields);
+
+  /** @returns {string} the code as it stands */
+  get source() {
+    return this.code;
+  }
+
+  set source(code) {
+    this.code = code;
+    if (this.editor) this.editor.setCode(code);
+    else if (this.built) this.showPlainCode();
+    this.onEdited();
+  }
+
+  /** @returns {number} seconds */
+  get limitSeconds() {
+    const limit = Number(this.getAttribute('limit'));
+    return limit > 0 ? Math.min(limit, MAX_LIMIT_MS / 1000) : MAX_LIMIT_MS / 1000;
+  }
+
+  /** Before the editor is there: the page's own highlighted code if it is the original, else plain text. */
+  showPlainCode() {
+    const plain = document.createElement('pre');
+    plain.className = 'plain';
+    const slotted = this.code === this.original && this.querySelector('pre');
+    if (slotted) this.view?.code.replaceChildren(document.createElement('slot'));
+    else {
+      plain.textContent = this.code;
+      this.view?.code.replaceChildren(plain);
+    }
+  }
+
+  /** The cell is near or in use: load the editor, and Python unless the reader saves data. */
+  prepare() {
+    this.stopWatching?.();
+    this.loadEditor();
+    const { connection } = /** @type {any} */ (navigator);
+    if (!connection?.saveData) onceIdle(() => this.runner.start());
+  }
+
+  async loadEditor() {
+    this.loadingEditor ??= import('./editor.js');
+    const { createEditor } = await this.loadingEditor;
+    if (this.editor || !this.view) return;
+    const holder = document.createElement('div');
+    this.editor = createEditor(holder, {
+      code: this.code,
+      label: this.say('cell.editor_label'),
+      root: /** @type {ShadowRoot} */ (this.shadowRoot),
+      onRun: () => this.run(),
+      onChange: (code) => {
+        this.code = code;
+        this.onEdited();
+      },
+    });
+    this.view.code.replaceChildren(holder);
+  }
+
+  onEdited() {
+    this.showEdited();
+    clearTimeout(this.saveTimer);
+    this.saveTimer = setTimeout(() => this.saved?.write(this.code), SAVE_DELAY_MS);
+  }
+
+  showEdited() {
+    if (this.view) this.view.reset.hidden = this.code === this.original;
+  }
+
+  reset() {
+    this.source = this.original;
+    this.saved?.write(this.original);
+    this.announce(this.say('cell.was_reset'));
+    this.view?.run.focus();
+  }
+
+  async copyCode() {
+    try {
+      await navigator.clipboard.writeText(this.code);
+      this.setStatus(this.say('cell.copied'));
+      this.announce(this.say('cell.copied'));
+    } catch {
+      this.setStatus(this.say('cell.copy_failed'));
+    }
+  }
+
+  /** Run the code. A second call while one waits or runs does nothing. @returns {Promise<RunResult|undefined>} */
+  async run() {
+    if (this.active || !this.view || !this.output) return undefined;
+    this.active = true;
+    this.stopClicked = false;
+    this.aborter = new AbortController();
+    this.clearResults();
+    this.showButtons();
+    this.loadEditor();
+    const fresh = this.hasAttribute('fresh');
+    const options = {
+      limitMs: this.limitSeconds * 1000,
+      fresh,
+      signal: this.aborter.signal,
+      session: this.getAttribute('session') ?? 'page',
+      onStart: () => this.onStart(),
+      onOutput: (/** @type {'out'|'err'} */ kind, /** @type {string} */ piece) => this.output?.add(kind, piece),
+      onCountdown: (/** @type {number} */ secondsLeft) => this.setStatus(this.say('cell.countdown', { seconds: secondsLeft })),
+    };
+    const running = this.runner.run(this.code, options);
+    this.showRunnerState();
+    const result = await running;
+    this.active = false;
+    clearInterval(this.clock);
+    this.showResult(result, fresh);
+    this.dispatchEvent(new CustomEvent('zero-run', { detail: result, bubbles: true }));
+    return result;
+  }
+
+  stop() {
+    this.stopClicked = true;
+    this.aborter?.abort();
+  }
+
+  onStart() {
+    const startedAt = performance.now();
+    this.started = true;
+    const tick = () => {
+      const seconds = Math.floor((performance.now() - startedAt) / 1000);
+      if (seconds < 10) this.setStatus(this.say('cell.running', { seconds }));
+    };
+    tick();
+    this.clock = setInterval(tick, 1000);
+    this.announce(this.say('cell.running_started'));
+  }
+
+  clearResults() {
+    this.started = false;
+    this.output?.clear();
+    for (const part of [this.view?.value, this.view?.traceback, this.view?.notice]) if (part) part.hidden = true;
+  }
+
+  /** @param {RunResult} result @param {boolean} fresh */
+  showResult(result, fresh) {
+    const { view, output } = this;
+    if (!view || !output) return;
+    const hadFocus = this.shadowRoot?.activeElement === view.stop;
+    output.finish();
+    showText(view.value, result.status === 'ok' ? result.value : null);
+    showText(view.traceback, result.errorType === 'LoadError' ? null : result.error);
+    const run = { limitSeconds: this.limitSeconds, stopClicked: this.stopClicked, fresh };
+    const notice = noticeOf(result, run, this.say);
+    if (notice) showNotice(view.notice, notice, this.say, () => this.run());
+    this.showButtons();
+    if (hadFocus) view.run.focus();
+    view.progress.hidden = true;
+    const seconds = formatSeconds(result.elapsedMs);
+    this.setStatus(this.started ? this.say(notice ? 'cell.ended_after' : 'cell.done_in', { seconds }) : '');
+    this.announce(notice ? [notice.title, ...notice.lines].join(' ') : this.say('cell.done_in', { seconds }));
+  }
+
+  showButtons() {
+    if (!this.view) return;
+    this.view.run.hidden = this.active;
+    this.view.stop.hidden = !this.active;
+    if (this.active && this.shadowRoot?.activeElement === null && document.activeElement === this) this.view.stop.focus();
+  }
+
+  /** While Python loads, say so: to a reader who waits, in words; to others only by the bar. */
+  showRunnerState() {
+    const { view } = this;
+    if (!view || !this.active || this.started) return;
+    const { state, step, loadedBytes, totalBytes } = this.runner.status;
+    view.progress.hidden = state !== 'loading';
+    if (state === 'loading' && step === 'fetching') {
+      view.progress.max = totalBytes || 1;
+      view.progress.value = loadedBytes;
+      const fields = { loaded: inMB(loadedBytes), total: inMB(totalBytes) };
+      this.setStatus(this.say('cell.loading', fields));
+    } else if (state === 'loading') {
+      view.progress.removeAttribute('value');
+      this.setStatus(this.say('cell.starting'));
+    } else if (state === 'running') {
+      this.setStatus(this.say('cell.queued'));
+    }
+    if (state === 'loading' && !this.saidLoading) {
+      this.saidLoading = true;
+      this.announce(this.say('cell.will_run'));
+    }
+  }
+
+  /** @param {string} message */
+  setStatus(message) {
+    if (this.view) this.view.status.textContent = message;
+  }
+
+  /** @param {string} message for screen readers; not for every tick of the clock */
+  announce(message) {
+    if (this.view) this.view.announcer.textContent = message;
+  }
+}
+
+/** @param {HTMLElement} element @returns {string} the code between the tags, without the newlines around it */
+function originalCode(element) {
+  return (element.textContent ?? '').replace(/^\s*\n/, '').trimEnd();
+}
+
+/** @param {HTMLElement} element @param {string|null} content */
+function showText(element, content) {
+  element.textContent = content ?? '';
+  element.hidden = content === null || content === undefined;
+}
+
+/** @param {() => void} work */
+function onceIdle(work) {
+  if ('requestIdleCallback' in window) requestIdleCallback(work, { timeout: 2000 });
+  else setTimeout(work, 200);
+}
+
+/** @param {number} bytes */
+function inMB(bytes) {
+  return (bytes / BYTES_PER_MB).toFixed(1);
+}
+
+/** @param {number} ms @returns {string} seconds, with as many digits as say something */
+function formatSeconds(ms) {
+  return (ms / 1000).toFixed(ms < 10_000 ? 2 : 1);
+}
+
+if (!customElements.get('zero-cell')) customElements.define('zero-cell', ZeroCell);
