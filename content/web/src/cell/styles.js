@@ -70,7 +70,7 @@ button {
 button:hover { border-color: var(--accent); }
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 button[aria-disabled='true'] { opacity: 0.5; cursor: default; border-color: var(--border); }
-button.run { color: var(--surface); background: var(--accent); border-color: var(--accent); font-weight: 600; }
+button.run { color: var(--zl-accent-ink, light-dark(#ffffff, #10141a)); background: var(--accent); border-color: var(--accent); font-weight: 600; }
 button.stop { color: var(--danger); border-color: var(--danger); font-weight: 600; }
 button.quiet { border-color: transparent; color: var(--muted); padding: 4px 8px; }
 button.quiet:hover { border-color: var(--border); color: var(--fg); }
