@@ -44,6 +44,7 @@ import jupytext
 import nbformat
 import yaml
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from .lesson_values import ValueInProseError, fill_values, find_typed_figures
 
@@ -54,6 +55,7 @@ TAGS = (*KINDS, "page-only", "lite-only")
 CONTENT_DIR = Path(__file__).resolve().parents[1]
 CELL_TIMEOUT_S = 120
 
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _CELL_ID = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*$")
 _FILE_NAME = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
 
@@ -194,14 +196,18 @@ def write_notebooks(lessons, out_dir):
 
 def execute(notebook, where):
     """Run `notebook` top to bottom in CPython and return it with outputs. LessonError names the failing cell."""
-    client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False)
+    client = NotebookClient(
+        notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False,
+        config=Config(KernelManager={"transport": "ipc"}),  # sockets in the file system, closed to other users
+    )
     paths = [str(CONTENT_DIR), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         return client.execute(env=environment)
     except Exception as error:  # CellExecutionError, a dead kernel, a timeout: the build wants one readable line
         failed = next((cell.id for cell in notebook.cells if _has_error(cell)), "?")
-        raise LessonError(f"{where}, cell {failed}: {error}") from error
+        last_line = _ANSI.sub("", str(error)).strip().rsplit("\n", 1)[-1]
+        raise LessonError(f"{where}, cell {failed}: {last_line}") from error
 
 
 def _header(text, file_name):

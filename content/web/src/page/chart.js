@@ -11,11 +11,11 @@ import { BYTES_PER_UNIT, escapeHtml, formatBytes, groupDigits } from './format.j
  * @typedef {{id: string, label: string}} Category
  * @typedef {{name: string, memory_bytes: number}} Card
  * @typedef {{title: string, description: string, unit: string, bars: Bar[], categories: Category[], cards: Card[],
- *   cardLabel: string, domainBytes?: number}} ChartData  domainBytes: end of the axis, if not the widest bar
+ *   domainBytes?: number}} ChartData  domainBytes: end of the axis, if not the widest bar
  */
 
-const WIDE = { labelWidth: 74, valueWidth: 150, barHeight: 30, rowGap: 14, font: 13, small: 11.5, legendColumns: 5 };
-const NARROW = { labelWidth: 0, valueWidth: 0, barHeight: 24, rowGap: 32, font: 13, small: 11.5, legendColumns: 2 };
+const WIDE = { labelWidth: 74, valueWidth: 158, barHeight: 30, rowGap: 14, font: 13.5, small: 12 };
+const NARROW = { labelWidth: 0, valueWidth: 0, barHeight: 24, rowGap: 32, font: 13.5, small: 12 };
 const NARROW_BELOW = 520; // px: labels move above their bars
 const LEGEND_LINE = 22;
 const TICK_LINE = 17;
@@ -40,6 +40,7 @@ export function chartSvg(data, { width, id }) {
   const plotBottom = plotTop + data.bars.length * rowHeight - style.rowGap + 6;
   const height = Math.ceil(plotBottom + 2 * TICK_LINE + 8);
   const otherUnit = data.unit === 'GB' ? 'GiB' : 'GB';
+  const spans = data.bars.map((_, row) => /** @type {[number, number]} */ ([plotTop + row * rowHeight - 3, plotTop + row * rowHeight + style.barHeight + 3]));
 
   return [
     `<svg class="zl-chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="${id}-t ${id}-d" font-size="${style.font}">`,
@@ -48,7 +49,7 @@ export function chartSvg(data, { width, id }) {
     axis(data.unit, endBytes, x, plotBottom, style, { gridFrom: plotTop - 8, right }),
     axis(otherUnit, endBytes, x, plotBottom + TICK_LINE, style, { right }),
     ...data.bars.map((bar, row) => barSvg(bar, plotTop + row * rowHeight, { data, style, narrow, x, endBytes, width, right })),
-    cardLines(data, endBytes, x, { top: legend.height + CARD_LINE - 4, bottom: plotBottom, style, width }),
+    cardLines(data, endBytes, x, { top: legend.height + CARD_LINE - 4, bottom: plotBottom, spans, style, width }),
     '</svg>',
   ].join('');
 }
@@ -71,18 +72,27 @@ export function ticks(end, count) {
 }
 
 /**
- * Card names by where their lines fall; lines closer than their labels share one label, "16–40 GB".
- * @param {{x: number, name: string}[]} lines  in ascending order @param {number} labelWidth
+ * Card sizes by where their lines fall: "16", "24", "40", "80 GB". The unit stands once, at the last of a run of
+ * neighbours; lines too close for their numbers share one label, "16–40 GB".
+ * @param {{x: number, name: string}[]} lines  in ascending order @param {(text: string) => number} widthOf
  */
-export function clusterLabels(lines, labelWidth) {
-  /** @type {{x: number, first: string, last: string}[]} */
-  const clusters = [];
+export function cardLabels(lines, widthOf) {
+  const gap = 6;
+  /** @type {{x: number, end: number, first: string, last: string}[]} */
+  const groups = [];
   for (const { x, name } of lines) {
-    const previous = clusters.at(-1);
-    if (previous && x - previous.x < labelWidth) previous.last = name;
-    else clusters.push({ x, first: name, last: name });
+    const previous = groups.at(-1);
+    if (previous && x - widthOf(name) / 2 < previous.end + gap) previous.last = name;
+    else groups.push({ x, end: 0, first: name, last: name });
+    const current = /** @type {{x: number, end: number, first: string, last: string}} */ (groups.at(-1));
+    current.end = current.x + widthOf(rangeText(current)) / 2;
   }
-  return clusters.map(({ x, first, last }) => ({ x, text: first === last ? first : `${first.replace(/\s*\D+$/, '')}–${last}` }));
+  return groups.map((group) => ({ x: group.x, text: rangeText(group) }));
+}
+
+/** @param {{first: string, last: string}} range */
+function rangeText({ first, last }) {
+  return first === last ? first : `${first.replace(/\s*\D+$/, '')}–${last}`;
 }
 
 /** Rough width of `text` in px: a CJK character is as wide as the font, a Latin one about 0.56 of it. @param {string} text @param {number} font */
@@ -160,15 +170,19 @@ function barSvg(bar, y, { data, style, narrow, x, endBytes, width, right }) {
 }
 
 /**
+ * Dashed lines at the cards' memory. On narrow charts they stop at each bar, so as not to cross its label.
  * @param {ChartData} data @param {number} endBytes @param {(bytes: number) => number} x
- * @param {{top: number, bottom: number, style: typeof WIDE, width: number}} frame
+ * @param {{top: number, bottom: number, spans: [number, number][], style: typeof WIDE, width: number}} frame
  */
-function cardLines(data, endBytes, x, { top, bottom, style, width }) {
+function cardLines(data, endBytes, x, { top, bottom, spans, style, width }) {
   const lines = data.cards.filter((card) => card.memory_bytes <= endBytes).map((card) => ({ x: x(card.memory_bytes), name: card.name }));
-  const marks = lines.map((line) => `<line class="zl-card" x1="${round(line.x)}" x2="${round(line.x)}" y1="${top}" y2="${round(bottom)}"/>`);
-  const labels = clusterLabels(lines, 44).map(({ x: at, text }) => {
-    const half = textWidth(text, style.small) / 2;
-    return `<text class="zl-muted" text-anchor="middle" font-size="${style.small}" x="${round(Math.min(Math.max(at, half), width - half))}" y="${top - 4}">${escapeHtml(text)}</text>`;
+  const stretches = style === NARROW ? [[top, top + 5], ...spans] : [[top, bottom]];
+  const marks = lines.flatMap((line) => stretches.map(([from, to]) =>
+    `<line class="zl-card" x1="${round(line.x)}" x2="${round(line.x)}" y1="${round(from)}" y2="${round(to)}"/>`));
+  const widthOf = (/** @type {string} */ text) => textWidth(text, style.small);
+  const labels = cardLabels(lines, widthOf).map(({ x: at, text }) => {
+    const half = widthOf(text) / 2;
+    return `<text class="zl-muted" text-anchor="middle" font-size="${style.small}" x="${round(Math.min(Math.max(at, half), width - half))}" y="${round(top - 4)}">${escapeHtml(text)}</text>`;
   });
   return `<g aria-hidden="true">${marks.join('')}${labels.join('')}</g>`;
 }

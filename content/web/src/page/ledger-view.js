@@ -15,7 +15,7 @@ import { escapeHtml, fill, formatBytes, groupDigits } from './format.js';
  * @typedef {Record<string, string>} Strings  interface strings of the page's language
  */
 
-export const CHART_WIDTHS = { wide: 680, narrow: 328 };
+export const CHART_WIDTHS = { wide: 680, narrow: 304 };
 const OTHER_UNIT = /** @type {Record<string, string>} */ ({ GB: 'GiB', GiB: 'GB' });
 
 /** @param {Grid} grid @param {Selection} selection @param {Strings} strings */
@@ -36,7 +36,6 @@ export function chartData(grid, selection, strings) {
     bars,
     categories: grid.categories.map(({ id }) => ({ id, label: strings[`term.${id}`] })),
     cards: grid.cards,
-    cardLabel: '',
     domainBytes: zoom ? model.totals[dpIndex][stage] * 1.03 : undefined,
   };
 }
@@ -55,15 +54,20 @@ export function tableHtml(grid, { model, dpIndex, stage, unit }, strings) {
   const rows = grid.categories.map((category, index) => {
     const bytes = model.bytes[dpIndex][stage][index];
     const sharded = category.sharded_from_stage !== null && stage >= category.sharded_from_stage;
-    return `<tr><th scope="row"><span class="zl-swatch zl-${category.id}"></span>${escapeHtml(strings[`term.${category.id}`])} <small>${category.dtype}</small></th>`
+    return `<tr><th scope="row"><span class="zl-swatch zl-${category.id}"></span>${escapeHtml(sentence(strings[`term.${category.id}`]))} <small>${category.dtype}</small></th>`
       + `<td>${category.bytes_per_param}</td><td>${sharded ? `${escapeHtml(strings['term.yes'])} <small>÷ ${dpSize}</small>` : escapeHtml(strings['term.no'])}</td>`
       + `<td>${bytesCell(bytes, unit)}</td></tr>`;
   });
   return `<table class="zl-ledger"><caption>${escapeHtml(tableCaption(grid, { model, dpIndex, stage }, strings))}</caption>`
-    + `<thead><tr><th scope="col">${escapeHtml(strings['term.category'])}</th><th scope="col">${escapeHtml(strings['page.explore.per_param'])}</th>`
+    + `<thead><tr><th scope="col">${escapeHtml(sentence(strings['term.category']))}</th><th scope="col">${escapeHtml(strings['page.explore.per_param'])}</th>`
     + `<th scope="col">${escapeHtml(strings['page.explore.sharded'])}</th><th scope="col">${escapeHtml(strings['page.explore.per_rank'])}</th></tr></thead>`
     + `<tbody>${rows.join('')}</tbody>`
-    + `<tfoot><tr><th scope="row">${escapeHtml(strings['term.total'])}</th><td>${grid.stages[0].whole_bytes_per_param}</td><td></td><td>${bytesCell(model.totals[dpIndex][stage], unit)}</td></tr></tfoot></table>`;
+    + `<tfoot><tr><th scope="row">${escapeHtml(sentence(strings['term.total']))}</th><td>${grid.stages[0].whole_bytes_per_param}</td><td></td><td>${bytesCell(model.totals[dpIndex][stage], unit)}</td></tr></tfoot></table>`;
+}
+
+/** @param {string} term  a term at the start of its line */
+function sentence(term) {
+  return term.charAt(0).toUpperCase() + term.slice(1);
 }
 
 /** @param {number} bytes @param {string} unit */
@@ -88,7 +92,7 @@ export function formulaHtml(grid, { model, dpIndex, stage, unit }) {
   const filled = [whole ? `${whole} × ${count}` : '', sharded ? `${sharded} × ${shareFilled}` : ''];
   const total = model.totals[dpIndex][stage];
   const parts = [terms, filled].map((side) => `<span>${side.filter(Boolean).join(' + ')}</span>`);
-  return `${parts.join(' <span>= </span>')} <span>= <b>${formatBytes(total, unit)}</b></span>`;
+  return `${parts.join('')}<span><b>${formatBytes(total, unit)}</b></span>`;
 }
 
 /** Which cards the bytes alone would fit on, and that this is a floor. @param {Grid} grid @param {Selection} selection @param {Strings} strings */
@@ -99,7 +103,7 @@ export function verdictHtml(grid, { model, dpIndex, stage }, strings) {
     const text = strings[fits ? 'page.explore.fits' : 'page.explore.too_big'];
     return `<li class="${fits ? 'zl-fits' : 'zl-too-big'}"><span aria-hidden="true">${fits ? '✓' : '✕'}</span> ${escapeHtml(card.name)} <small>${escapeHtml(text)}</small></li>`;
   });
-  return `<p>${escapeHtml(strings['page.explore.verdict'])}</p><ul class="zl-cards">${cards.join('')}</ul><p class="zl-floor">${escapeHtml(strings['page.explore.floor'])}</p>`;
+  return `<p>${escapeHtml(strings['page.explore.verdict'])}</p><ul class="zl-cards" role="list">${cards.join('')}</ul><p class="zl-floor">${escapeHtml(strings['page.explore.floor'])}</p>`;
 }
 
 /** One sentence for a screen reader when something changed. @param {Grid} grid @param {Selection} selection @param {Strings} strings */

@@ -1,0 +1,79 @@
+"""The nbconvert exporter of lesson pages: an executed lesson notebook in, one HTML page out.
+
+An HTMLExporter with a template of its own: no Jupyter style sheets, no MathJax, nothing from another site. What is
+not in the notebook (address of the site's root, strings, the explorer's grid) comes as a PageContext in
+`resources["zero"]`.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from jinja2 import pass_context
+from lessonkit import bank
+from nbconvert.exporters.html import HTMLExporter
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from .lessons import explorer_start, predicted_exercise
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+# A figure and its unit stay on one line.
+_QUANTITY = re.compile(r"(\d[\d,.]*) ((?:[KMGTP]i?B|B)\b)")
+
+
+class LessonPageExporter(HTMLExporter):
+    """Converts a lesson notebook, already executed, to its page."""
+
+    export_from_notebook = "ZeRO Ledger lesson page"
+
+    def _template_name_default(self):
+        return "zero_lesson"
+
+    @property
+    def extra_template_basedirs(self):
+        return [str(TEMPLATES)]
+
+    exclude_anchor_links = True
+
+    def default_filters(self):
+        yield from super().default_filters()
+        yield "typeset", typeset
+        yield "code_html", code_html
+        yield "exercise", exercise_of
+        yield "explore_html", explore_html
+
+    def render_template(self, name, **values):
+        """One of the other pages of the same template folder (home, choose), as HTML."""
+        return self.environment.get_template(name).render(**values)
+
+
+def typeset(html):
+    """Prose HTML with tables that scroll on their own and figures that do not break from their unit."""
+    soup = BeautifulSoup(html, "html.parser")
+    for table in soup.find_all("table"):
+        table.wrap(soup.new_tag("div", attrs={"class": "zl-table", "tabindex": "0", "role": "group"}))
+    for text in soup.find_all(string=_QUANTITY):
+        if not text.find_parent(["code", "pre"]):
+            text.replace_with(BeautifulSoup(_QUANTITY.sub(r'<span class="zl-quantity">\1 \2</span>', escape(text, quote=False)), "html.parser"))
+    return str(soup)
+
+
+def code_html(source):
+    """Python `source` as highlighted HTML, classes only; its text content is `source`."""
+    return highlight(source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+
+
+def exercise_of(cell):
+    """The bank's exercise that a predict cell asks."""
+    return bank.load(predicted_exercise(cell.source))
+
+
+@pass_context
+def explore_html(context, cell):
+    """The explorer at its start selection: controls, chart, formula, verdict, table, all readable without a script."""
+    zero = context["resources"]["zero"]
+    return f'<zero-explorer id="{cell.id}-explorer">{zero.explorer(explorer_start(cell.source), cell.id)}</zero-explorer>'

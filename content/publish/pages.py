@@ -1,0 +1,232 @@
+"""The pages of the site: language choice, course homes, lessons, and the answer files of the exercises.
+
+`build(folder)` writes index.html, en/, zh/ (home and one folder a lesson) and static/zero/exercises/ into `folder`,
+which becomes the root of the site. Addresses are relative throughout.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from lessonkit import bank, i18n
+
+from . import paths
+from .errors import BuildError
+from .explorer_grid import explorer_grid
+from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, execute, load_lessons
+from .page_exporter import LessonPageExporter
+
+LANGUAGE_NAMES = {"en": "English", "zh-CN": "中文"}
+FULL_STOP = {"en": ".", "zh-CN": "。"}
+# The page has no setup cell: what a reader runs there names its import, and still runs where it is pasted.
+IMPORT_LINE = "from zeroledger import *\n\n"
+RENDER_STATIC = paths.WEB / "src/page/render-static.mjs"
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'><rect x='1' y='12' width='18' height='6' rx='1' fill='#1673c4'/>"
+    "<rect x='1' y='7' width='12' height='4' rx='1' fill='#5b1f6b'/><rect x='1' y='2' width='7' height='4' rx='1' fill='#2f9a78'/></svg>"
+)
+ICON_URL = "data:image/svg+xml," + quote(ICON, safe="/:=' ")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A page in one of the languages, as seen from this page."""
+
+    lang: str
+    name: str
+    url: str
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What a page's template needs beyond the notebook. Texts from `t` are escaped for HTML."""
+
+    lang: str
+    root: str  # relative address of the site's root, "../../"
+    slug: str  # the lesson's, or "" for a home
+    page_title: str
+    description: str
+    checked: str = ""
+    notebook_name: str = ""
+    toc: tuple = ()
+
+    icon = ICON_URL
+    import_line = IMPORT_LINE
+    scripts = True
+
+    def t(self, key, **fields):
+        return escape(i18n.text(key, self.lang, **fields))
+
+    def asset(self, name):
+        """Address of a bundled file, with a hash of its content, so that a new build is seen at once."""
+        return f"{self.root}static/zero/{name}?v={_content_hash(paths.SCRIPTS / name)}"
+
+    def explorer(self, start, cell_id):
+        """The explorer's HTML for the start selection that the lesson asks for."""
+        return _explorer_html(self.lang, json.dumps(start, sort_keys=True), f"zl-{cell_id}")
+
+    @property
+    def folder(self):
+        return FOLDER_OF_LANGUAGE[self.lang]
+
+    @property
+    def home_url(self):
+        return f"{self.root}{self.folder}/"
+
+    @property
+    def lab_url(self):
+        return f"{self.root}lab/index.html"
+
+    @property
+    def notebook_url(self):
+        return f"{self.root}notebooks/index.html?path={self.folder}/{self.notebook_name}"
+
+    @property
+    def download_url(self):
+        return f"{self.root}files/{self.folder}/{self.notebook_name}"
+
+    @property
+    def languages(self):
+        page = f"{self.slug}/" if self.slug else ""
+        return [Alternative(lang, LANGUAGE_NAMES[lang], f"{self.root}{FOLDER_OF_LANGUAGE[lang]}/{page}") for lang in LANGUAGES]
+
+    @property
+    def full_stop(self):
+        return FULL_STOP[self.lang]
+
+    @property
+    def palette_css(self):
+        return palette_css()
+
+    @property
+    def grid_json(self):
+        return _script_json(_grid()) if self.slug else ""
+
+
+def build(folder):
+    """Writes every page below `folder`. BuildError names the lesson and cell that cannot be made."""
+    folder = Path(folder)
+    try:
+        lessons = load_lessons()
+        exporter = LessonPageExporter()
+        _write(folder / "index.html", choose_page(exporter))
+        for lang in LANGUAGES:
+            home = folder / FOLDER_OF_LANGUAGE[lang]
+            _write(home / "index.html", home_page(exporter, lessons, lang))
+            for lesson in lessons:
+                _write(home / lesson.slug / "index.html", lesson_page(exporter, lesson, lang))
+        write_answers(folder / "static/zero/exercises")
+    except (LessonError, bank.ExerciseError) as error:
+        raise BuildError(str(error), "correct the source file that it names") from error
+
+
+def lesson_page(exporter, lesson: Lesson, lang):
+    """The lesson's page in `lang` as HTML, its code run just now."""
+    notebook = execute(lesson.notebook(lang, "page"), lesson.path.name)
+    context = PageContext(
+        lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
+        page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
+        toc=tuple(_toc(notebook)),
+    )
+    html, _ = exporter.from_notebook_node(notebook, resources={"zero": context})
+    return html
+
+
+def home_page(exporter, lessons, lang):
+    """The course home in `lang` as HTML."""
+    context = PageContext(
+        lang=lang, root="../", slug="", page_title=i18n.text("page.site", lang), description=i18n.text("page.tagline", lang),
+    )
+    listed = [
+        {
+            "number": lesson.number, "minutes": lesson.minutes, "title": lesson.title[lang], "summary": lesson.summary[lang],
+            "url": f"{lesson.slug}/",
+            "notebook_url": f"../notebooks/index.html?path={FOLDER_OF_LANGUAGE[lang]}/{lesson.notebook_name}",
+        }
+        for lesson in lessons
+    ]
+    return exporter.render_template("home.html.j2", zero=context, lessons=listed)
+
+
+def choose_page(exporter):
+    """The root page: goes on to the reader's language by script, offers both by link."""
+    choices = [
+        {"lang": lang, "name": LANGUAGE_NAMES[lang], "url": f"{FOLDER_OF_LANGUAGE[lang]}/", "tagline": i18n.text("page.tagline", lang)}
+        for lang in reversed(LANGUAGES)
+    ]
+    css = f"static/zero/page.css?v={_content_hash(paths.SCRIPTS / 'page.css')}"
+    return exporter.render_template("choose.html.j2", icon=ICON_URL, css=css, palette_css=palette_css(), choices=choices)
+
+
+def write_answers(folder):
+    """One <id>.json per exercise: what a page needs once a prediction was made, and nothing may show before."""
+    for exercise_id in bank.ids():
+        exercise = bank.load(exercise_id)
+        expressions = {
+            "code": IMPORT_LINE + exercise.code,
+            "inputs": exercise.inputs,
+            "answer_expression": exercise.answer,
+            "mistake_expressions": [mistake.value for mistake in exercise.mistakes],
+        }
+        _write(folder / f"{exercise_id}.json", json.dumps({**exercise.evaluate(), **expressions}, ensure_ascii=False))
+
+
+@cache
+def palette_css():
+    """The colours of the memory categories as custom properties, from the palette that notebooks use too."""
+    palette = json.loads((paths.CONTENT / "lessonkit/palette.json").read_text(encoding="utf-8"))
+    pairs = {f"--zl-{name}": pair for name, pair in palette["categories"].items()}
+    pairs |= {"--zl-surface": palette["background"], "--zl-card-line": palette["card_line"], "--zl-ink": palette["ink"]}
+    values = "".join(f"{name}:light-dark({pair['light']},{pair['dark']});" for name, pair in pairs.items())
+    fills = "".join(f".zl-{name}{{fill:var(--zl-{name});background-color:var(--zl-{name})}}" for name in palette["categories"])
+    return f":root{{{values}}}{fills}"
+
+
+@cache
+def _explorer_html(lang, start_json, element_id):
+    strings = {key: texts[lang] for key, texts in i18n.strings().items()}
+    job = {"grid": _grid(), "strings": strings, "start": json.loads(start_json), "id": element_id}
+    done = subprocess.run(["node", RENDER_STATIC], input=json.dumps(job), capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise BuildError(f"the static chart could not be drawn: {done.stderr.strip()[-800:]}", "correct content/web/src/page")
+    return done.stdout
+
+
+@cache
+def _grid():
+    return explorer_grid()
+
+
+@cache
+def _content_hash(path):
+    if not path.is_file():
+        raise BuildError(f"{path} is missing", "bundle the browser scripts first (./build.sh does)")
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+
+
+def _script_json(data):
+    """JSON that may stand inside a <script> element."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _toc(notebook):
+    """Section cells (those that start with a second-level heading) as {"id", "title"}."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            yield {"id": cell.id, "title": re.sub(r"[*`]", "", cell.source.split("\n", 1)[0][3:])}
+
+
+def _write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    build(sys.argv[1])

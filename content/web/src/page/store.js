@@ -1,0 +1,38 @@
+/**
+ * The reader's own browser as memory: keys start with "zero:". Where storage is refused (private windows, embedded
+ * frames) things last as long as the page.
+ */
+
+/** @type {Map<string, string>} */
+const pageOnly = new Map();
+
+/** @param {string} key @param {any} value  plain data; undefined forgets the key */
+export function remember(key, value) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === undefined) pageOnly.delete(key);
+  else pageOnly.set(key, text);
+  try {
+    if (value === undefined) localStorage.removeItem(`zero:${key}`);
+    else localStorage.setItem(`zero:${key}`, text);
+  } catch {
+    // pageOnly has it
+  }
+}
+
+/** The text kept under `key`, or null. @param {string} key @returns {string|null} */
+export function recall(key) {
+  try {
+    return localStorage.getItem(`zero:${key}`) ?? pageOnly.get(key) ?? null;
+  } catch {
+    return pageOnly.get(key) ?? null;
+  }
+}
+
+/** The data kept under `key`; null when there is none or it is not JSON. @param {string} key @returns {any} */
+export function recallData(key) {
+  try {
+    return JSON.parse(recall(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
