@@ -9,6 +9,7 @@ from publish.errors import BuildError
 from publish.steps import Step, files_under
 
 ROOT_PAGE = Path("index.html")
+PAGES_ABOVE_APPS = (ROOT_PAGE, Path("zh/index.html"))
 ZERO = Path("static/zero")
 # JupyterLite's own front page, and files that only its developers use.
 NOT_PUBLISHED = (ROOT_PAGE, Path("package.json"), Path("bootstrap.js"))
@@ -25,7 +26,8 @@ def assemble(console: Console) -> None:
     for place, source in wanted.items():
         copy_if_changed(source, paths.DIST / place)
     remove_empty_folders(paths.DIST)
-    add_settings_element(paths.DIST / ROOT_PAGE)
+    for page in PAGES_ABOVE_APPS:
+        add_settings_element(paths.DIST / page)
 
 
 def site_files() -> dict[Path, Path]:
@@ -69,7 +71,7 @@ def remove_empty_folders(folder: Path) -> None:
 
 
 def add_settings_element(page: Path) -> None:
-    """Gives our front page the element without which JupyterLite does not start."""
+    """Gives one of our pages the element without which JupyterLite does not start."""
     text = page.read_text(encoding="utf-8")
     if 'id="jupyter-config-data"' not in text:
         page.write_text(text.replace("</head>", f"{SETTINGS_ELEMENT}</head>", 1), encoding="utf-8")

@@ -7,6 +7,7 @@ import sysconfig
 from pathlib import Path
 
 from publish import notebooks, paths, pyodide_dist
+from publish.chinese_lab import add_chinese_apps
 from publish.console import Console
 from publish.steps import Step
 from publish.tools import fresh_folder, run_tool
@@ -33,6 +34,7 @@ def build(console: Console) -> None:
     )
     for page in output.glob("*/index.html"):
         add_icon(page)
+    add_chinese_apps(output)
 
 
 def add_icon(page: Path) -> None:
@@ -51,6 +53,6 @@ def with_extensions(config: dict) -> dict:
 
 
 STEP = Step(
-    "JupyterLite", build, inputs=(CONFIG, SETTINGS, paths.ROOT / "requirements.txt"), outputs=(paths.JUPYTERLITE,),
+    "JupyterLite", build, inputs=(CONFIG, SETTINGS, paths.PUBLISH / "chinese_lab.py", paths.ROOT / "requirements.txt"), outputs=(paths.JUPYTERLITE,),
     after=(pyodide_dist.STEP, notebooks.STEP),
 )
