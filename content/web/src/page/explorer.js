@@ -48,7 +48,7 @@ class ZeroExplorer extends HTMLElement {
   }
 
   /** @param {string} name @returns {HTMLElement} */
-  part(name) {
+  piece(name) {
     return /** @type {HTMLElement} */ (this.querySelector(`[data-part=${name}]`));
   }
 
@@ -70,7 +70,7 @@ class ZeroExplorer extends HTMLElement {
 
   /** @param {string} id */
   chooseModel(id) {
-    this.part('custom').hidden = id !== 'custom';
+    this.piece('custom').hidden = id !== 'custom';
     this.say('');
     const model = id === 'custom' ? this.custom : this.grid?.models.find((one) => one.id === id);
     if (model) this.change({ model });
@@ -89,14 +89,14 @@ class ZeroExplorer extends HTMLElement {
     const selection = /** @type {import('./ledger-view.js').Selection} */ (this.selection);
     const strings = pageStrings();
     const dpSize = grid.dp_sizes[selection.dpIndex];
-    this.part('n').textContent = String(dpSize);
+    this.piece('n').textContent = String(dpSize);
     this.control('n').setAttribute('aria-valuetext', `N = ${dpSize}`);
-    this.part('chart').innerHTML = chartsHtml(grid, selection, strings, this.id);
-    this.part('table').innerHTML = tableHtml(grid, selection, strings);
-    this.part('formula').innerHTML = formulaHtml(grid, selection);
-    this.part('verdict').innerHTML = verdictHtml(grid, selection, strings);
+    this.piece('chart').innerHTML = chartsHtml(grid, selection, strings, this.id);
+    this.piece('table').innerHTML = tableHtml(grid, selection, strings);
+    this.piece('formula').innerHTML = formulaHtml(grid, selection);
+    this.piece('verdict').innerHTML = verdictHtml(grid, selection, strings);
     clearTimeout(this.announceTimer);
-    this.announceTimer = setTimeout(() => { this.part('announce').textContent = announcement(grid, selection, strings); }, ANNOUNCE_AFTER_MS);
+    this.announceTimer = setTimeout(() => { this.piece('announce').textContent = announcement(grid, selection, strings); }, ANNOUNCE_AFTER_MS);
   }
 
   /** Sets the controls to the selection. */
@@ -109,7 +109,7 @@ class ZeroExplorer extends HTMLElement {
       const input = this.querySelector(`[data-control=${name}] input[value="${value}"]`);
       if (input) /** @type {HTMLInputElement} */ (input).checked = true;
     }
-    this.part('custom').hidden = model.id !== 'custom';
+    this.piece('custom').hidden = model.id !== 'custom';
   }
 
   showOptionOfCustom() {
@@ -134,7 +134,7 @@ class ZeroExplorer extends HTMLElement {
       if (!file) return;
       event.preventDefault();
       this.control('model').value = 'custom';
-      this.part('custom').hidden = false;
+      this.piece('custom').hidden = false;
       if (file.size > CONFIG_LIMIT_CHARS) {
         this.say(text('page.explore.too_large', { name: file.name }), true);
         return;
@@ -168,7 +168,7 @@ class ZeroExplorer extends HTMLElement {
 
   /** @param {string} message @param {boolean} [isProblem] */
   say(message, isProblem = false) {
-    const status = this.part('status');
+    const status = this.piece('status');
     status.textContent = message;
     status.classList.toggle('zl-problem', isProblem);
     this.textarea.toggleAttribute('aria-invalid', isProblem);

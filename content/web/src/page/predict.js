@@ -9,6 +9,8 @@ import { pageLanguage, pageRunner, siteBase, text } from './page-data.js';
 import { comparisonHtml } from './predict-view.js';
 import { recallData, remember } from './store.js';
 
+const SMALLEST_BARE_BYTES = 1e6;
+
 /** @typedef {import('./predict-view.js').Prediction} Prediction */
 /** @typedef {import('./judge.js').Answer} Answer */
 
@@ -64,9 +66,9 @@ class ZeroPredict extends HTMLElement {
   }
 
   commit() {
-    const parsed = parseQuantity(this.field('number'), this.unit);
+    const parsed = readNumber(this.field('number'), this.unit ?? 'bytes');
     if ('problem' in parsed) {
-      this.complain(text('kit.predict.needs_number', { reason: parsed.problem }));
+      this.complain(parsed.problem);
       return;
     }
     this.complain('');
@@ -169,8 +171,8 @@ async function tryAgain(answer, place, form) {
   const problem = /** @type {HTMLElement} */ (form.querySelector('[role=alert]'));
   const room = /** @type {HTMLElement} */ (place.querySelector('[data-part=again-result]'));
   const written = String(data.get('number') ?? '').trim();
-  const parsed = parseQuantity(written, answer.unit);
-  problem.textContent = 'problem' in parsed ? text('kit.predict.needs_number', { reason: parsed.problem }) : '';
+  const parsed = readNumber(written, answer.unit);
+  problem.textContent = 'problem' in parsed ? parsed.problem : '';
   if ('problem' in parsed) return;
   const inputs = Object.keys(answer.inputs).map((name) => [name, String(data.get(`input-${name}`) ?? '').trim()]);
   room.innerHTML = `<p class="zl-status" role="status">${escapeHtml(text('page.explore.loading'))}</p>`;
@@ -186,6 +188,18 @@ async function tryAgain(answer, place, form) {
   const prediction = { value: parsed.value, text: written, reason: '', confidence: null, skipped: false };
   room.innerHTML = comparisonHtml(prediction, values.answer, values.unit, judge(values, parsed.value), { text, lang: pageLanguage(), tolerance: answer.tolerance });
   room.focus({ preventScroll: true });
+}
+
+/**
+ * What the reader typed as bytes or a count, or what is wrong with it. A small bare number is taken for a unit left
+ * out, not for that many bytes.
+ * @param {string} written @param {string} unit @returns {{value: number} | {problem: string}}
+ */
+function readNumber(written, unit) {
+  const parsed = parseQuantity(written, unit);
+  if ('problem' in parsed) return { problem: text('kit.predict.needs_number', { reason: parsed.problem }) };
+  const bare = unit === 'bytes' && parsed.value < SMALLEST_BARE_BYTES && !/[a-z\u4e00-\u9fff]/i.test(written.normalize('NFKC'));
+  return bare ? { problem: text('page.predict.needs_unit') } : parsed;
 }
 
 /** Evaluates the bank's own expressions for other inputs. @param {Answer} answer @param {string[][]} inputs */

@@ -1,0 +1,8 @@
+/** Everything a page of the course needs at once; editor and Python come later, when they are asked for. */
+import '../page/page.css';
+import '../page/language.js';
+import '../page/theme.js';
+import '../page/contents.js';
+import '../page/explorer.js';
+import '../page/predict.js';
+import '../page/live-cells.js';
