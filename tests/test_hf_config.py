@@ -1,0 +1,180 @@
+"""The config.json importer against published parameter counts, one family after another."""
+
+import json
+
+import pytest
+from cases import assert_matches, cases_of
+
+from zeroledger import TransformerShape, model_from_hf_config
+from zeroledger.errors import ConfigError
+from zeroledger.hf_families import FAMILIES
+
+
+def configs():
+    """The published configs: name → (the fields of config.json that decide parameters, the published count)."""
+    from cases import DATA
+
+    return json.loads((DATA / "hf_configs.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", configs())
+def test_count_equals_the_published_one(name):
+    entry = configs()[name]
+    model = model_from_hf_config(entry["config"])
+    assert model.num_params == entry["num_params"]
+    assert sum(tensor.numel for tensor in model.tensors()) == entry["num_params"]
+
+
+def test_every_family_has_a_published_count():
+    assert {entry["config"]["model_type"] for entry in configs().values()} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", configs())
+def test_tensors_have_names_of_their_own_and_owners(name):
+    model = model_from_hf_config(configs()[name]["config"])
+    tensors = model.tensors()
+    assert len({tensor.name for tensor in tensors}) == len(tensors)
+    for tensor in tensors:
+        assert (tensor.layer is not None) == (tensor.owner in ("layer", "expert"))
+        assert (tensor.expert is not None) == (tensor.owner == "expert")
+        if tensor.tp_dim is not None:
+            assert tensor.shape[tensor.tp_dim] % tensor.tp_units == 0
+    assert {tensor.layer for tensor in tensors} - {None} == set(range(model.num_layers))
+
+
+@pytest.mark.parametrize("name, tensor_name, shape", [
+    ("gpt2", "transformer.h.0.attn.c_attn.weight", (768, 2304)),
+    ("gpt2", "transformer.h.11.mlp.c_proj.weight", (3072, 768)),
+    ("gpt2", "transformer.wpe.weight", (1024, 768)),
+    ("mistral-7b-v0.1", "model.layers.31.self_attn.k_proj.weight", (1024, 4096)),
+    ("mixtral-8x7b", "model.layers.0.block_sparse_moe.experts.7.w2.weight", (4096, 14336)),
+    ("mixtral-8x7b", "model.layers.0.block_sparse_moe.gate.weight", (8, 4096)),
+    ("qwen2.5-0.5b", "model.layers.0.self_attn.v_proj.bias", (128,)),
+    ("qwen3-8b", "model.layers.0.self_attn.q_norm.weight", (128,)),
+    ("qwen1.5-moe-a2.7b", "model.layers.0.mlp.shared_expert.up_proj.weight", (5632, 2048)),
+    ("gemma-2-9b", "model.layers.0.pre_feedforward_layernorm.weight", (3584,)),
+    ("phi-2", "model.layers.0.self_attn.dense.bias", (2560,)),
+    ("phi-2", "lm_head.bias", (51200,)),
+    ("phi-3-mini", "model.layers.0.self_attn.qkv_proj.weight", (9216, 3072)),
+    ("phi-3-mini", "model.layers.0.mlp.gate_up_proj.weight", (16384, 3072)),
+    ("deepseek-v3", "model.layers.3.mlp.gate.e_score_correction_bias", (256,)),
+    ("deepseek-v3", "model.layers.0.self_attn.kv_a_proj_with_mqa.weight", (576, 7168)),
+])
+def test_tensor_names_and_shapes_are_the_checkpoint_s(name, tensor_name, shape):
+    tensors = {tensor.name: tensor for tensor in model_from_hf_config(configs()[name]["config"]).tensors()}
+    assert tensors[tensor_name].shape == shape
+
+
+@pytest.mark.parametrize("name, billions", [
+    ("mixtral-8x7b", 12.9),  # arXiv:2401.04088: 13B active, 12.9 in the text
+    ("qwen3-30b-a3b", 3.3),  # the model card
+    ("qwen3-235b-a22b", 22),  # the model card
+    ("deepseek-v2", 21),  # arXiv:2405.04434
+    ("deepseek-v3", 37),  # arXiv:2412.19437
+])
+def test_active_parameters(name, billions):
+    """Published to two digits; the counts of embedding and head are ours to include, hence 3%."""
+    model = model_from_hf_config(configs()[name]["config"])
+    assert model.num_active_params / 10**9 == pytest.approx(billions, rel=0.03)
+
+
+def test_json_text_bytes_and_dict_agree():
+    config = configs()["qwen3-8b"]["config"]
+    text = json.dumps(config)
+    assert model_from_hf_config(text) == model_from_hf_config(config) == model_from_hf_config(text.encode())
+
+
+def test_model_type_may_come_from_the_architecture():
+    config = dict(configs()["llama-2-7b"]["config"], architectures=["LlamaForCausalLM"])
+    del config["model_type"]
+    assert model_from_hf_config(config).num_params == configs()["llama-2-7b"]["num_params"]
+
+
+def test_llama_without_key_value_heads_has_as_many_as_heads():
+    config = dict(configs()["llama-2-7b"]["config"], num_key_value_heads=None)
+    assert model_from_hf_config(config).num_params == configs()["llama-2-7b"]["num_params"]
+
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
+         "intermediate_size": 128, "vocab_size": 100}
+
+
+@pytest.mark.parametrize("change, field", [
+    ({"hidden_size": -64}, "hidden_size"), ({"hidden_size": 0}, "hidden_size"), ({"hidden_size": "64"}, "hidden_size"),
+    ({"hidden_size": 64.5}, "hidden_size"), ({"hidden_size": float("nan")}, "hidden_size"), ({"hidden_size": None}, "hidden_size"),
+    ({"hidden_size": True}, "hidden_size"), ({"hidden_size": 10**400}, "hidden_size"), ({"hidden_size": [64]}, "hidden_size"),
+    ({"vocab_size": {}}, "vocab_size"), ({"num_hidden_layers": 10**8}, "num_layers"), ({"num_attention_heads": 5}, "num_attention_heads"),
+    ({"num_key_value_heads": 3}, "num_key_value_heads"), ({"tie_word_embeddings": "yes"}, "tie_word_embeddings"),
+    ({"attention_bias": 1}, "attention_bias"), ({"hidden_act": 7}, "hidden_act"), ({"model_type": "t5"}, "model_type"),
+    ({"model_type": None}, "model_type"), ({"model_type": ["llama"]}, "model_type"), ({"model_type": "mixtral", "num_local_experts": 2,
+     "num_experts_per_tok": 3}, "num_experts_per_tok"), ({"is_encoder_decoder": True}, "is_encoder_decoder"),
+    ({"vision_config": {}}, "vision_config"), ({"model_type": "qwen2_moe", "mlp_only_layers": "all"}, "mlp_only_layers"),
+    ({"model_type": "mixtral", "num_local_experts": 10**6}, "num_experts"),
+])
+def test_bad_fields_are_named(change, field):
+    with pytest.raises(ConfigError) as caught:
+        model_from_hf_config(LLAMA | change)
+    assert caught.value.field == field
+    assert "expected" in str(caught.value) and len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("missing", ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"])
+def test_missing_fields_are_named(missing):
+    with pytest.raises(ConfigError, match=f"{missing}.*does not have the field"):
+        model_from_hf_config({key: value for key, value in LLAMA.items() if key != missing})
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", json.dumps(LLAMA)[:-5], "[]", "null", "3", '"llama"', "{'model_type': 'llama'}", "[" * 200_000, '{"a":' * 200_000,
+    " " * 4_000_001, b"\xff\xfe", 5, None, ["llama"], '{"hidden_size": 1' + "0" * 5000 + "}",
+])
+def test_what_is_no_config_is_refused(text):
+    with pytest.raises(ConfigError):
+        model_from_hf_config(text)
+
+
+def test_truncation_says_where():
+    with pytest.raises(ConfigError, match="line 1, column"):
+        model_from_hf_config('{"model_type": "llama", ')
+
+
+def test_a_100_mb_text_is_refused_without_parsing():
+    with pytest.raises(ConfigError, match="at most"):
+        model_from_hf_config("[" + "0," * 50_000_000 + "0]")
+
+
+@pytest.mark.parametrize("case", cases_of("param_count", prefix="kort-"))
+def test_gpt_formula(case):
+    """12Lh² + 13Lh + (v + s)h + 2h, from the shape's own tensors."""
+    inputs = case["inputs"]
+    model = TransformerShape(inputs["h"], inputs["L"], num_attention_heads=inputs["h"] // 128, vocab_size=inputs["v"], gated_mlp=False,
+                             norm="layernorm", max_position_embeddings=inputs["s"], tie_word_embeddings=True, qkv_bias=True,
+                             attention_out_bias=True, mlp_bias=True)
+    assert_matches(model.num_params, case)
+
+
+@pytest.mark.parametrize("case", cases_of("param_count", prefix="tt-params-"))
+def test_measured_toy_model(case):
+    inputs, expected = case["inputs"], case["expected"]
+    model = TransformerShape(inputs["h"], inputs["L"], inputs["a"], inputs["V"], intermediate_size=inputs["ffn"], gated_mlp=False,
+                             norm="layernorm", max_position_embeddings=inputs["S"], qkv_bias=True, attention_out_bias=True,
+                             mlp_bias=True, fused_qkv=True)
+    tensors = model.tensors()
+    assert model.num_params == expected["total"]
+    assert sum(tensor.numel for tensor in tensors if tensor.layer == 0) == expected["block"]
+    assert sum(tensor.numel for tensor in tensors if tensor.layer is None) == expected["root"]
+    assert max(tensor.numel for tensor in tensors) == expected["largest_module"]
+    assert sorted(tensor.shape for tensor in tensors) == sorted(tuple(shape) for _, shape in expected["shapes"])
+
+
+@pytest.mark.parametrize("case", cases_of("model_config"))
+def test_published_shapes_divide_over_their_ranks(case):
+    """Table 3 of arXiv:2205.05198: each shape is one of ours, and its layout fits (tp × pp = gpus)."""
+    expected = case["expected"]
+    model = TransformerShape(expected["hidden"], expected["layers"], expected["heads"], expected["vocab"], gated_mlp=False,
+                             norm="layernorm", max_position_embeddings=expected["seq"], tie_word_embeddings=True, qkv_bias=True,
+                             attention_out_bias=True, mlp_bias=True)
+    name = {"175B": 175, "530B": 530, "1T": 1000}[case["inputs"]["model"]]
+    assert model.num_params / 10**9 == pytest.approx(name, rel=0.01)
+    assert expected["tp"] * expected["pp"] == expected["gpus"]
+    assert expected["layers"] % expected["pp"] == 0 and expected["heads"] % expected["tp"] == 0
