@@ -14,6 +14,7 @@ from zeroledger.deepspeed_communication import deepspeed, reduce_buckets
 from zeroledger.deepspeed_stage3 import FetchLimits, backward_order, module_trace, persistent_names, replay
 from zeroledger.errors import InvalidInput
 from zeroledger.model_parallel_communication import expert_parallel, pipeline_parallel, tensor_parallel
+from zeroledger.sharding import persistent_numel
 from zeroledger.wrapping import as_tensors, wrap_units
 
 C10D_OPS = {"allreduce_": "all_reduce", "broadcast_": "broadcast", "_allgather_base_": "all_gather",
@@ -121,6 +122,14 @@ def test_module_trace_visits_containers_but_not_lists():
     assert names[:5] == ["", "tok", "pos", "blocks.0", "blocks.0.ln1"] and "blocks" not in names
     back = [name for name, _ in backward_order(trace)]
     assert back[:5] == ["", "head", "lnf", "blocks.3", "blocks.3.fc2"] and sorted(back) == sorted(names)
+
+
+def test_persistent_names_count_what_sharding_says():
+    tensors = as_tensors(toy_gpt("uneven"))
+    for limits in (FetchLimits(), FetchLimits(persistence_numel=500), FetchLimits(model_persistence_numel=1000)):
+        names = persistent_names(tensors, limits)
+        assert sum(tensor.numel for tensor in tensors if tensor.name in names) == persistent_numel(
+            tensors, limits.persistence_numel, min(limits.model_persistence_numel, 10**18))
 
 
 def test_persistent_names_stop_at_the_model_threshold():

@@ -6,12 +6,12 @@ step and not twice (``deepspeed_stage3``). Rules read in deepspeed/runtime/zero 
 """
 
 from .collectives import CollectiveRow, Communication
-from .errors import InvalidInput, ceil_div, check_count, check_flag, check_stage
+from .errors import InvalidInput, check_count, check_flag, check_stage
+from .frameworks import REDUCE_BUCKET_NUMEL
+from .sharding import flat_shards
 from .wrapping import as_tensors
 
 SOURCE = "DeepSpeed 0.19.8, measured on CPU with gloo; deepspeed/runtime/zero/stage_1_and_2.py and stage3.py"
-REDUCE_BUCKET_NUMEL = 500_000_000  # reduce_bucket_size, in elements
-FLAT_ALIGNMENT = 2  # the flat buffer is padded to this many elements a rank (nccl_start_alignment_factor)
 
 
 def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradient_accumulation_steps=1,
@@ -75,7 +75,7 @@ def _stage12(tensors, dp_size, reduced, reduce_dtype, dtype, bucket_numel, by_re
     numel = sum(tensor.numel for tensor in tensors)
     buckets = reduce_buckets(tensors, bucket_numel)
     calls = _owners_reached(tensors, buckets, dp_size) if by_reduce else len(buckets)
-    padded = ceil_div(numel, FLAT_ALIGNMENT * dp_size) * FLAT_ALIGNMENT * dp_size
+    padded = dp_size * flat_shards(tensors, dp_size)[0].stored_numel
     rows = [CollectiveRow("reduce" if by_reduce else "all_reduce", "dp", dp_size, reduced * calls, reduced * numel,
                           reduce_dtype, "grads", "backward")]
     if dp_size > 1:  # DeepSpeed returns at once when nobody else holds a part
@@ -89,7 +89,7 @@ def _owners_reached(tensors, buckets, dp_size):
     for tensor in tensors:
         starts[id(tensor)] = at
         at += tensor.numel
-    share = ceil_div(at, FLAT_ALIGNMENT * dp_size) * FLAT_ALIGNMENT  # elements a rank owns
+    share = flat_shards(tensors, dp_size)[0].stored_numel  # elements a rank owns
     calls = 0
     for bucket in buckets:
         owners = set()

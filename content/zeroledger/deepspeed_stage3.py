@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .collectives import CollectiveRow
 from .deepspeed_communication import reduce_buckets
 from .errors import ceil_div, check_count
+from .sharding import PERSISTENCE_THRESHOLD
 
 HUGE = 2**63 - 1
 
@@ -23,7 +24,7 @@ class FetchLimits:
     max_live_numel: int = 1_000_000_000  # stage3_max_live_parameters: stops prefetching, nothing else
     max_reuse_numel: int = 1_000_000_000  # stage3_max_reuse_distance
     prefetch_numel: int = 50_000_000  # stage3_prefetch_bucket_size
-    persistence_numel: int = 100_000  # stage3_param_persistence_threshold: smaller tensors are never cut
+    persistence_numel: int = PERSISTENCE_THRESHOLD  # stage3_param_persistence_threshold: smaller tensors are never cut
     model_persistence_numel: int = HUGE  # stage3_model_persistence_threshold: all persistent ones together
 
     def __post_init__(self):

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from .errors import InvalidInput, ceil_div, check_choice
+from .errors import InvalidInput, check_choice
+from .sharding import fsdp2_unsharded_numel
 
 WRAPS = ("layer", "none")
 
@@ -38,13 +39,7 @@ class Unit:
 
     def padded_numel(self, num_shards):
         """Elements after each tensor's first dimension is padded to a multiple of ``num_shards`` (FSDP2's gather)."""
-        return sum(padded_numel(tensor, num_shards) for tensor in self.tensors)
-
-
-def padded_numel(tensor, num_shards):
-    """Elements of ``tensor`` when dimension 0 is cut in ``num_shards`` chunks of ceil(d0/num_shards) rows."""
-    rows = tensor.shape[0] if tensor.shape else 1
-    return ceil_div(rows, num_shards) * num_shards * (tensor.numel // rows) if tensor.numel else 0
+        return fsdp2_unsharded_numel(self.tensors, num_shards)
 
 
 def as_tensors(tensors):
