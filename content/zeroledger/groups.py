@@ -8,19 +8,27 @@ def group_numel(group, num_params, model=None, trained_params=None):
 
     Raises ``InvalidInput`` when the group needs a model or ``trained_params`` and none was given.
     """
-    if group == "all":
+    if group in ("all", "frozen"):
         return num_params
-    if group in ("trained", "frozen"):
-        return _adapter_numel(group, num_params, trained_params)
+    if group == "trained":
+        return local_group_numel((), group, trained_params)
     if model is None:
         raise InvalidInput("model", None, f"a model, because the recipe counts {group!r} apart")
     if num_params != model.num_params:
         raise InvalidInput("num_params", num_params, f"the model's own {model.num_params:,}, or None")
-    tensors = model.tensors()
+    return local_group_numel(model.tensors(), group)
+
+
+def local_group_numel(tensors, group, trained_params=None):
+    """Elements of ``group`` among ``tensors``; for "trained", ``trained_params`` itself."""
+    if group == "trained":
+        if trained_params is None:
+            raise InvalidInput("trained_params", None, "the number of trained parameters, because the rest is frozen")
+        return check_count("trained_params", trained_params)
     if group == "factors":
         return sum(factored_numel(tensor.shape) for tensor in tensors)
-    matrices = sum(tensor.numel for tensor in tensors if is_hidden_matrix(tensor))
-    return matrices if group == "matrices" else num_params - matrices
+    wanted = group == "matrices"
+    return sum(tensor.numel for tensor in tensors if is_hidden_matrix(tensor) == wanted)
 
 
 def is_hidden_matrix(tensor):
@@ -40,10 +48,3 @@ def factored_numel(shape):
     for length in outer:
         batches *= length
     return batches * (rows + columns)
-
-
-def _adapter_numel(group, num_params, trained_params):
-    if trained_params is None:
-        raise InvalidInput("trained_params", None, "the number of trained parameters, because the rest is frozen")
-    trained = check_count("trained_params", trained_params, 1)
-    return trained if group == "trained" else num_params

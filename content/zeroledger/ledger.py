@@ -7,7 +7,9 @@ gathered weights, activations, buffers and allocator slack come on top. ``shardi
 from dataclasses import dataclass
 
 from .errors import InvalidInput, ceil_div, check_count, check_stage
+from .groups import group_numel
 from .recipes import recipe as find_recipe
+from .sharding import hybrid_group
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Ledger:
     stage: int
     recipe: str
     rows: tuple
+    layout: dict | None = None  # the mesh and group sizes, where there is more than plain data parallelism
 
     @property
     def model_states_bytes_per_rank(self):
@@ -53,6 +56,8 @@ class Ledger:
     def as_dict(self):
         """Plain data for JSON: inputs, rows, and the two totals in bytes."""
         inputs = {"num_params": self.num_params, "dp_size": self.dp_size, "stage": self.stage, "recipe": self.recipe}
+        if self.layout:
+            inputs["layout"] = dict(self.layout)
         return {
             "inputs": inputs,
             "rows": [dict(vars(row)) for row in self.rows],
@@ -70,26 +75,39 @@ class Ledger:
         return self.table()
 
 
-def ledger(num_params=None, dp_size=1, stage=0, recipe="adam-mixed", *, model=None, trained_params=None):
+def ledger(num_params=None, dp_size=1, stage=0, recipe="adam-mixed", *, model=None, trained_params=None,
+           shard_size=None, hpz_size=None):
     """The ``Ledger`` of ``num_params`` parameters on ``dp_size`` ranks at ZeRO ``stage``.
 
     ``recipe`` is a ``Recipe``, its name, or a dict. ``model`` (a ``TransformerShape``) may stand in for
     ``num_params`` and is needed by recipes that treat some tensors differently (Muon, Adafactor);
-    ``trained_params`` by those that freeze the rest (LoRA). Raises ``InvalidInput`` (a ``ValueError``).
+    ``trained_params`` by those that freeze the rest (LoRA). Hybrid sharding: ``shard_size`` ranks share one copy and
+    the others hold the same (HSDP, MiCS); ``hpz_size`` ranks share a second copy of the 16-bit parameters at stage 3
+    (ZeRO++ hpZ). Raises ``InvalidInput`` (a ``ValueError``).
     """
-    rules = find_recipe(recipe)
-    dp_size = check_count("dp_size", dp_size)
-    stage = check_stage(stage)
+    rules, dp_size, stage = find_recipe(recipe), check_count("dp_size", dp_size), check_stage(stage)
     if num_params is None and model is not None:
         num_params = model.num_params
     num_params = check_count("num_params", num_params)
-    from .groups import group_numel
+    group = dp_size if shard_size is None else hybrid_group(dp_size, shard_size, "shard_size")[0]
+    rows = [_row(row, group_numel(row.group, num_params, model, trained_params), group, stage) for row in rules.rows]
+    if hpz_size is not None:
+        rows.append(_second_copy(num_params, dp_size, stage, hpz_size))
+    layout = {name: int(size) for name, size in (("shard_size", shard_size), ("hpz_size", hpz_size)) if size is not None}
+    return Ledger(num_params, dp_size, stage, rules.name, tuple(rows), layout or None)
 
-    rows = []
-    for row in rules.rows:
-        numel = group_numel(row.group, num_params, model, trained_params)
-        sharded = row.is_sharded(stage)
-        local = ceil_div(numel, dp_size) if sharded else numel
-        rows.append(LedgerRow(row.category, row.dtype, row.bytes_per_param, row.sharded_from_stage, local,
-                              row.bytes_for(local), row.bytes_for(numel), sharded))
-    return Ledger(num_params, dp_size, stage, rules.name, tuple(rows))
+
+def _row(row, numel, group, stage):
+    sharded = row.is_sharded(stage)
+    local = ceil_div(numel, group) if sharded else numel
+    return LedgerRow(row.category, row.dtype, row.bytes_per_param, row.sharded_from_stage, local, row.bytes_for(local),
+                     row.bytes_for(numel), sharded)
+
+
+def _second_copy(num_params, dp_size, stage, hpz_size):
+    """ZeRO++ hpZ (arXiv:2306.10209 sec. 3.2): parameters again, over a group that fits in a node."""
+    if stage != 3:
+        raise InvalidInput("hpz_size", hpz_size, f"stage 3 (the stage is {stage})")
+    group, _ = hybrid_group(dp_size, hpz_size, "hpz_size")
+    local = ceil_div(num_params, group)
+    return LedgerRow("secondary_params", "bf16", 2, 3, local, 2 * local, 2 * num_params, True)

@@ -143,14 +143,14 @@ def persistent_numel(tensors, threshold=PERSISTENCE_THRESHOLD, model_threshold=N
     return total
 
 
-def hybrid_group(world_size, shard_size):
+def hybrid_group(world_size, shard_size, field="shard_size"):
     """(``shard_size``, replicas): ranks that share one copy, and how many copies there are.
 
     FSDP's HSDP and MiCS shard everything over a group smaller than the world; ZeRO++ hpZ only its second copy of the
     parameters. Raises ``InvalidInput`` naming both numbers when the group does not divide the world.
     """
     world_size = check_count("world_size", world_size)
-    shard_size = check_count("shard_size", shard_size)
+    shard_size = check_count(field, shard_size)
     if world_size % shard_size:
-        raise InvalidInput("shard_size", shard_size, f"a divisor of the {world_size} ranks")
+        raise InvalidInput(field, shard_size, f"a divisor of the {world_size} ranks")
     return shard_size, world_size // shard_size
