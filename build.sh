@@ -57,7 +57,8 @@ make_venv() {
 
 check_node
 if ! cmp -s requirements.txt "$installed"; then
-  make_venv "$(find_python)"
+  python=$(find_python)  # a line of its own: its failure then ends the script
+  make_venv "$python"
 fi
 export PYTHONPATH=$PWD/content PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=
 exec "$venv/bin/python" -m publish "$@"

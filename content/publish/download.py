@@ -1,6 +1,7 @@
 """Downloads that are never used by halves: a temporary name, the sha256, then the real name."""
 
 import hashlib
+import http.client
 import os
 import shutil
 import urllib.error
@@ -38,7 +39,7 @@ def fetch(url: str, target: Path, sha256: str, console: Console) -> None:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer, partial.open("wb") as out:
             _copy_with_bar(answer, out, target.name, console)
-    except (urllib.error.URLError, OSError, ValueError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         partial.unlink(missing_ok=True)
         raise BuildError(f"{url} could not be downloaded: {error}", "check the network and run the same command again") from error
     _accept(partial, target, sha256, url)
