@@ -70,7 +70,7 @@ predict("adam-7b-total")
 #
 # - **Parameters** (`params`), BF16, 2 bytes. Forward and backward read these.
 # - **Gradients** (`grads`), BF16, 2 bytes. Backward writes them and the optimizer collects them.
-# - **Master parameters** (`master_params`), FP32, 4 bytes. Learning rate times gradient is often far smaller than the weight; BF16 has about three significant digits, and a small update added to it would be rounded away. Hence a second copy in FP32.
+# - **Master weights** (`master_params`), FP32, 4 bytes. Learning rate times gradient is often far smaller than the weight; BF16 has about three significant digits, and a small update added to it would be rounded away. Hence a second copy in FP32.
 # - **First moment** (`exp_avg`), FP32, 4 bytes. Adam's running mean of the gradient.
 # - **Second moment** (`exp_avg_sq`), FP32, 4 bytes. Adam's running mean of its square.
 #
@@ -107,7 +107,7 @@ print(ledger(num_params=7e9))
 # “16 bytes a parameter” rests on five choices. Change one and the number moves:
 #
 # - some frameworks accumulate gradients in FP32, so that row is 4 bytes and the sum 18;
-# - some BF16 runs keep no master parameters at all;
+# - some BF16 runs keep no master weights at all;
 # - 8-bit optimizers squeeze each moment into about one byte;
 # - SGD with momentum has no second moment.
 #
@@ -144,12 +144,12 @@ for name in ("adam-mixed", "megatron-bf16", "adam-bf16-no-master", "adam-8bit", 
 # %% [markdown] id="redundancy" lang="en"
 # ## ZeRO: one set of books, not N copies of it
 #
-# In plain data parallelism, N ranks work on different data and each keeps the whole state: the same master parameters, the same moments, N times over. ZeRO lets each rank keep 1/N of it and fetch the rest when needed, in three steps, each more thorough than the last:
+# In plain data parallelism, N ranks work on different data and each keeps the whole state: the same master weights, the same moments, N times over. ZeRO lets each rank keep 1/N of it and fetch the rest when needed, in three steps, each more thorough than the last:
 #
 # | stage | divided among the ranks | still whole on every rank | bytes per rank |
 # | --- | --- | --- | --- |
 # | 0 | nothing | all five rows | 16P |
-# | 1 | master parameters, both moments | parameters, gradients | 4P + 12P/N |
+# | 1 | master weights, both moments | parameters, gradients | 4P + 12P/N |
 # | 2 | gradients as well | parameters | 2P + 14P/N |
 # | 3 | parameters as well | nothing (a layer is gathered while it computes) | 16P/N |
 #
