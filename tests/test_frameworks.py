@@ -1,19 +1,11 @@
 """Persistent bytes per rank against PyTorch's and DeepSpeed's own tensors, to the byte."""
 
 import pytest
-from cases import all_cases, cases_of
+from cases import cases_of
+from toy_gpt import toy_gpt
 
 from zeroledger import frameworks
 from zeroledger.errors import InvalidInput
-
-
-def toy_shapes(model, tied=False):
-    """The shapes of the measured toy GPT: from the case ``tt-params-even``, with the uneven model's widths if asked."""
-    [case] = [case for case in all_cases() if case["id"] == "tt-params-even"]
-    even, uneven = {1024: 1024, 64: 64, 128: 128, 384: 384, 512: 512}, {1024: 1009, 64: 64, 128: 126, 384: 378, 512: 506}
-    lengths = even if model == "even" else uneven
-    named = [(name, tuple(lengths[length] for length in shape)) for name, shape in case["expected"]["shapes"]]
-    return [(name, shape) for name, shape in named if not (tied and name == "head.weight")]
 
 
 def units_of(named, root_only=False):
@@ -37,7 +29,7 @@ def framework_states(scenario, shapes, ranks):
 def test_pytorch_states(case):
     inputs, expected = case["inputs"], case["expected"]
     scenario = inputs["scenario"]
-    named = toy_shapes(inputs["model"], tied="tied" in scenario)
+    named = toy_gpt(inputs["model"], tied="tied" in scenario)
     shapes = [shape for _, shape in named]
     assert sum(map(frameworks.numel_of, shapes)) == inputs["total_params"]
     states = framework_states(scenario, shapes, inputs["N"])
@@ -56,7 +48,7 @@ def test_pytorch_states(case):
 
 @pytest.mark.parametrize("case", cases_of("gradient_accumulation", prefix="tt-nosync-"))
 def test_gradients_kept_without_synchronisation(case):
-    shapes = [shape for _, shape in toy_shapes(case["inputs"]["model"])]
+    shapes = [shape for _, shape in toy_gpt(case["inputs"]["model"])]
     [(account, kept)] = case["expected"].items()
     dtype = {"torch.float32": "fp32", "torch.bfloat16": "bf16"}[account.split(":")[1]]
     assert frameworks.unsynchronised_gradient_bytes(shapes, dtype) == kept
@@ -68,7 +60,7 @@ DEEPSPEED_INSTANTS = {"after_backward": "after_backward", "after_step": "after_s
 @pytest.mark.parametrize("case", cases_of("deepspeed_persistent_bytes"))
 def test_deepspeed_states(case):
     inputs, config = case["inputs"], case["inputs"]["config"]
-    shapes = [shape for _, shape in toy_shapes(inputs["model"])]
+    shapes = [shape for _, shape in toy_gpt(inputs["model"])]
     options = {"persistence_threshold": config.get("stage3_param_persistence_threshold", 100_000),
                "reduce_bucket_numel": config.get("reduce_bucket_size", 500_000_000),
                "grad_accum_dtype": config.get("_grad_accum_dtype", "bf16")}

@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zeroledger import ledger, recipe
+from zeroledger.capacity import STAGE_NAMES, max_model_params
 from zeroledger.errors import InvalidInput
 from zeroledger.peers_deepspeed import zero2_estimate, zero3_estimate
 from zeroledger.peers_megatron import MegatronArgs, activation_bytes, activation_bytes_without_sp, weight_and_optimizer_bytes
-from zeroledger.published_zero import STAGE_NAMES, max_model_params, offload_gpu_bytes_per_param
-from zeroledger import published_zero as paper
 
-GIB, MIB, TIB = 2**30, 2**20, 2**40
+GIB, MIB = 2**30, 2**20
 
 
 @pytest.mark.parametrize("case", cases_of("ds_estimate_zero2", "ds_estimate_zero2_cpu"))
@@ -113,46 +112,13 @@ def test_the_largest_model_fits_and_one_more_does_not(memory, ranks, stage):
     assert ledger(most + 1, ranks, stage).model_states_bytes_per_rank > memory
 
 
-@pytest.mark.parametrize("case", cases_of("gpu_bytes_per_param"))
-def test_zero_offload_table(case):
-    placement = case["inputs"]["placement"]
-    on_cpu = [] if placement == "all on gpu" else placement.removesuffix(" on cpu").split("+")
-    assert_matches(offload_gpu_bytes_per_param(on_cpu), case)
-
-
-def test_zero_offload_update_alone():
-    assert offload_gpu_bytes_per_param(["update"]) == 4
-    assert offload_gpu_bytes_per_param(["g16", "update"]) == 2
-
-
-@pytest.mark.parametrize("case", cases_of("zero_infinity"))
-def test_zero_infinity_formulas(case):
-    inputs, seq = case["inputs"], case["inputs"]["seq"]
-    layers, hidden, heads = inputs["layers"], inputs["hidden"], inputs["heads"]
-
-    def working(batch):
-        return paper.zero_infinity_working_activation_bytes(hidden, heads, seq, batch)
-
-    states = paper.zero_infinity_model_states_bytes(layers, hidden) / TIB
-    checkpoints = paper.zero_infinity_checkpoint_bytes(layers, hidden, seq, 32) / TIB
-    everything = working(64) * layers / TIB
-    mswm, awm = paper.zero_infinity_working_model_bytes(hidden) / GIB, working(4) / GIB
-    values = {"params": paper.zero_infinity_params(layers, hidden), "model_states_TiB": states, "act_ckpt_TiB_b32": checkpoints,
-              "mswm_GiB": mswm, "awm_GiB_b4": awm, "awm_GiB_b2": working(2) / GIB, "act_TiB_b64": everything,
-              "model_states_TB": states, "act_TB_per_node": everything, "act_ckpt_TB_per_node": checkpoints, "mswm_GB": mswm,
-              "awm_GB": awm}
-    assert_matches(values, case)
-
-
 @pytest.mark.parametrize("call", [
     lambda: zero2_estimate(-1), lambda: zero2_estimate(7e9, 0), lambda: zero2_estimate(7e9, formula="new"),
     lambda: zero2_estimate(7e9, buffer=float("nan")), lambda: zero3_estimate(7e9, -1), lambda: zero3_estimate(7e9, 1, offload_param=True),
     lambda: zero3_estimate(7e9, 1, zero_init=1), lambda: MegatronArgs(0, 1, 1), lambda: MegatronArgs(8, "2", 1),
     lambda: MegatronArgs(8, 2, 1, moe_layer_pattern=(1,)), lambda: MegatronArgs(8, 2, 1, normalization="none"),
     lambda: MegatronArgs(8, 2, 1, swiglu="yes"), lambda: max_model_params(0, 8, 3), lambda: max_model_params(80e9, 8, 5),
-    lambda: offload_gpu_bytes_per_param(["weights"]), lambda: offload_gpu_bytes_per_param("g16"),
-    lambda: paper.zero_infinity_params(0, 8), lambda: paper.zero_infinity_checkpoint_bytes(1, 1, 1, 1, 0),
-    lambda: paper.zero_infinity_working_activation_bytes(8, 2, 4, -1),
+    lambda: max_model_params(80e9, 8, 3, 0), lambda: max_model_params("80 GB", 8, 3),
 ])
 def test_bad_input_is_refused(call):
     with pytest.raises(InvalidInput, match="expected"):

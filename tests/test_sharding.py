@@ -1,9 +1,9 @@
 """The sharding rules: measured examples, and what must hold for any tensors and any number of ranks."""
 
 import pytest
-from cases import all_cases
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_gpt import toy_gpt
 
 from zeroledger import sharding
 from zeroledger.errors import InvalidInput
@@ -83,8 +83,7 @@ def test_a_tensor_with_fewer_rows_than_ranks_leaves_ranks_empty():
 
 def test_zero_redundancy_optimizer_is_uneven():
     """Measured on four ranks: 270336 elements on one, 264448 on each of the others, where P/4 is 265920."""
-    [case] = [case for case in all_cases() if case["id"] == "tt-params-even"]
-    shapes = [tuple(shape) for _, shape in case["expected"]["shapes"]]
+    shapes = [shape for _, shape in toy_gpt("even")]
     assert [shard.numel for shard in sharding.zero_redundancy_shards(shapes, 4)] == [270336, 264448, 264448, 264448]
 
 
