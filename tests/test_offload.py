@@ -15,7 +15,8 @@ from zeroledger.zero_infinity import arithmetic_intensity, efficiency, infinity_
 
 CPU, ALL_CPU, NVME = Placement("cpu"), Placement("cpu", "cpu"), Placement("nvme", "nvme")
 PLACEMENTS = st.sampled_from([Placement(), CPU, ALL_CPU, NVME, Placement("nvme"), Placement("nvme", "cpu"),
-                              Placement("cpu", pin_memory=False), Placement("cpu", grads="device")])
+                              Placement("cpu", pin_memory=False), Placement("cpu", grads="device"), Placement("device", "cpu"),
+                              Placement("device", "nvme")])
 SIMPLE_RECIPES = st.sampled_from([each.name for each in RECIPES.values() if each.groups == ("all",)])
 
 
@@ -130,6 +131,12 @@ def test_accumulation_repeats_gradients_and_gathers_but_not_the_update():
     assert moved(stage1, 4)["device to host"] == moved(stage1)["device to host"] == 2 * 10**9 // 4
 
 
+def test_params_alone_go_down_after_the_update_and_up_for_every_pass():
+    by_direction = moved(offload(10**9, 4, 3, Placement("device", "cpu")), 2)
+    assert by_direction["host to device"] == 4 * by_direction["device to host"] == 4 * 2 * 10**9 // 4
+    assert by_direction["CPU update"] == 0
+
+
 def test_extra_rows_appear_only_where_offloading_needs_them():
     def extra(*args, **kwargs):
         return {row.category: row.num_bytes for row in offload(*args, **kwargs).rows if row.extra}
@@ -177,7 +184,7 @@ def test_roles():
 
 @pytest.mark.parametrize("call, field", [
     (lambda: Placement("tape"), "optimizer"),
-    (lambda: Placement("device", "cpu"), "optimizer"),
+    (lambda: Placement("device", grads="cpu"), "grads"),
     (lambda: Placement("cpu", pin_memory=1), "pin_memory"),
     (lambda: offload(10, 1, 2, ALL_CPU), "stage"),
     (lambda: offload(10, 1, 0, CPU), "stage"),

@@ -18,8 +18,7 @@ ROLES = ("params", "grads", "optimizer")
 class Placement:
     """The tier of each role: "device", "cpu" or "nvme". ``pin_memory`` page-locks what lies in host memory.
 
-    Gradients follow the optimizer unless said otherwise. Parameters leave the device only together with the optimizer
-    (as DeepSpeed's ``offload_param`` and FSDP's CPU offload do).
+    Gradients follow the optimizer unless said otherwise; no framework offloads them without it.
     """
 
     optimizer: str = "device"
@@ -34,8 +33,8 @@ class Placement:
             object.__setattr__(self, "grads", self.optimizer)
         for role in ROLES:
             check_choice(role, getattr(self, role), TIERS)
-        if self.optimizer == "device" and (self.params, self.grads) != ("device", "device"):
-            raise InvalidInput("optimizer", "device", "cpu or nvme when params or grads are offloaded")
+        if self.optimizer == "device" and self.grads != "device":
+            raise InvalidInput("grads", self.grads, "device while the optimizer stays on the device")
 
 
 @dataclass(frozen=True)
@@ -160,13 +159,11 @@ def _row(category, role, tier, num_bytes, placement, extra=False):
 
 def _extra_rows(rows, shares, placement, staging, book, recipe):
     """Copies and buffers in host memory that offloading itself needs."""
-    if placement.optimizer == "device":
-        return []
-    needed = []
-    if all(row.tier == "device" for row in rows if row.role == "grads"):
+    needed, on_cpu = [], placement.optimizer != "device"
+    if on_cpu and all(row.tier == "device" for row in rows if row.role == "grads"):
         needed.append(("grads for the update", "grads", shares["grads"]))
     has_master = any(row.category.startswith("master") for row in rows)
-    if not has_master and placement.params == "device":
+    if on_cpu and not has_master and placement.params == "device":
         needed.append(("params for the update", "params", shares["params"]))
     if placement.params == "nvme":
         width = max(rule.bytes_per_param for rule in find_recipe(recipe).rows if role_of(rule.category) == "params")

@@ -67,26 +67,32 @@ def transfers(plan, gradient_accumulation_steps=1):
     if not isinstance(plan, OffloadPlan):
         raise InvalidInput("plan", plan, "an OffloadPlan")
     steps, place = check_count("gradient_accumulation_steps", gradient_accumulation_steps), plan.placement
+    rows = _update_transfers(plan, steps) if place.optimizer != "device" else []
+    params = plan.update_bytes["params"]
+    if place.params == "device":
+        return tuple(rows + [Transfer("updated params", "host to device", params)] * bool(rows))
+    stored = sum(row.num_bytes for row in plan.rows if row.role == "params" and row.tier != "device" and not row.extra)
+    rows.append(Transfer("params for each pass", "host to device", 2 * steps * stored))
     if place.optimizer == "device":
-        return ()
+        rows.append(Transfer("updated params", "device to host", params))
+    if place.params == "nvme":
+        rows += [Transfer("params for each pass", "NVMe to host", 2 * steps * stored),
+                 Transfer("updated params", "host to NVMe", params)]
+    return tuple(rows)
+
+
+def _update_transfers(plan, steps):
+    """What an update on the CPU moves, but for the parameters that come back."""
     grads, params = plan.update_bytes["grads"], plan.update_bytes["params"]
     states = sum(row.num_bytes for row in plan.rows if row.role == "optimizer" and not row.extra)
     down = grads * (steps if plan.stage >= 2 else 1)
     rows = [Transfer("grads", "device to host", down),
             Transfer("states, grads and params", "CPU update", 2 * states + grads + params)]
-    if place.optimizer == "nvme":
+    if plan.placement.optimizer == "nvme":
         rows += [Transfer("optimizer states", "NVMe to host", states), Transfer("optimizer states", "host to NVMe", states)]
-    if place.grads == "nvme" and plan.stage >= 2:
+    if plan.placement.grads == "nvme" and plan.stage >= 2:
         rows += [Transfer("grads", "host to NVMe", down), Transfer("grads", "NVMe to host", grads)]
-    if place.params == "device":
-        rows.append(Transfer("updated params", "host to device", params))
-        return tuple(rows)
-    stored = sum(row.num_bytes for row in plan.rows if row.role == "params" and row.tier != "device" and not row.extra)
-    rows.append(Transfer("params for each pass", "host to device", 2 * steps * stored))
-    if place.params == "nvme":
-        rows += [Transfer("params for each pass", "NVMe to host", 2 * steps * stored),
-                 Transfer("updated params", "host to NVMe", params)]
-    return tuple(rows)
+    return rows
 
 
 @dataclass(frozen=True)
