@@ -6,7 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from publish import notebooks, paths, pyodide_dist
+from publish import labextension, notebooks, paths, pyodide_dist
 from publish.chinese_lab import add_chinese_apps
 from publish.console import Console
 from publish.steps import Step
@@ -32,6 +32,7 @@ def build(console: Console) -> None:
         [sys.executable, "-m", "jupyter", "lite", "build", "--config", config, "--lite-dir", paths.LITE, "--output-dir", output],
         "jupyterlite", remedy=REMEDY, cwd=paths.LITE,
     )
+    labextension.use_guarded_pyodide(output)
     for page in output.glob("*/index.html"):
         add_icon(page)
     add_chinese_apps(output)
@@ -47,12 +48,12 @@ def add_icon(page: Path) -> None:
 
 def with_extensions(config: dict) -> dict:
     """The build's settings, with the extensions' folders in this virtual environment."""
-    folders = [str(LABEXTENSIONS / name) for name in EXTENSIONS]
+    folders = [*(str(LABEXTENSIONS / name) for name in EXTENSIONS), str(labextension.FOLDER)]
     own = {"ignore_sys_prefix": ["federated_extensions"], "federated_extensions": folders}
     return {**config, "LiteBuildConfig": {**config["LiteBuildConfig"], **own}}
 
 
 STEP = Step(
     "JupyterLite", build, inputs=(CONFIG, SETTINGS, paths.PUBLISH / "chinese_lab.py", paths.ROOT / "requirements.txt"), outputs=(paths.JUPYTERLITE,),
-    after=(pyodide_dist.STEP, notebooks.STEP),
+    after=(pyodide_dist.STEP, notebooks.STEP, labextension.STEP),
 )

@@ -1,0 +1,170 @@
+"""The soft guard in a kernel of the lab: around every cell and every widget callback.
+
+`install` is called once by kernel-guard.js when the kernel is loaded. The page's clock (guard.js) decides when a run must
+end; guard.py turns that into an exception in the reader's code; here is what the kernel does with it.
+"""
+
+import asyncio
+import builtins
+import functools
+import getpass
+import sys
+import traceback
+
+from guard import ERROR_OF_SIGNAL, RUNNER_FILES, Guard, RunEnded
+
+
+class KernelSignals(Guard):
+    """The runner's guard, told from which frame on the reader's code begins; None: wherever the signal arrives."""
+
+    def start_below(self, frame):
+        """Begin a run whose own part is what `frame` calls."""
+        self.start()
+        self._base_frame = frame
+
+
+class KernelGuard:
+    """Runs the kernel's entry points under the guard. `page` has begin(kind), report(), wait(), resume(), end()."""
+
+    def __init__(self, shell, page):
+        self._shell = shell
+        self._page = page
+        self._guard = KernelSignals()
+        self._depth = 0
+        self._task = None
+        self._ending = None
+        self._show = shell.showtraceback
+
+    def wrap(self, comm_manager):
+        """Put the guard around cells, widget messages and tracebacks."""
+        shell = self._shell
+        shell.run_cell = self._cell(shell.run_cell)
+        shell.run_cell_async = self._async_cell(shell.run_cell_async)
+        shell.showtraceback = self._show_error
+        for name in ("comm_open", "comm_msg", "comm_close"):
+            setattr(comm_manager, name, self._callback(getattr(comm_manager, name)))
+        self.rest()
+
+    def rest(self):
+        """Between runs: signals meant for what runs outside cells and callbacks still raise, counted from none."""
+        self._guard.stop()
+        self._guard.start_below(None)
+
+    def cancel(self, signal_number):
+        """End the cell that waits in an `await`."""
+        error, message = ERROR_OF_SIGNAL[signal_number]
+        self._ending = error(message)
+        if self._task is not None and not self._task.done():
+            self._task.cancel(message)
+
+    def _begin(self, kind):
+        self._depth += 1
+        if self._depth == 1:
+            self._ending = None
+            _ask_through(self._page)
+            self._page.begin(kind)
+            self._guard.start_below(sys._getframe(1))
+
+    def _end(self):
+        self._depth -= 1
+        if self._depth == 0:
+            self._task = None
+            self.rest()
+            self._page.end()
+
+    def _cell(self, run_cell):
+        @functools.wraps(run_cell)
+        def guarded(*args, **kwargs):
+            self._begin("cell")
+            try:
+                return run_cell(*args, **kwargs)
+            except RunEnded:
+                self._show_error()
+            finally:
+                self._end()
+        return guarded
+
+    def _async_cell(self, run_cell_async):
+        @functools.wraps(run_cell_async)
+        async def guarded(*args, **kwargs):
+            self._begin("cell")
+            self._task = asyncio.current_task()
+            try:
+                return await run_cell_async(*args, **kwargs)
+            except (RunEnded, asyncio.CancelledError):
+                self._show_error()
+            finally:
+                self._end()
+        return guarded
+
+    def _callback(self, handle):
+        @functools.wraps(handle)
+        def guarded(*args, **kwargs):
+            self._begin("callback")
+            try:
+                return handle(*args, **kwargs)
+            except RunEnded as error:
+                self._page.report()
+                self._guard.allow_report()
+                trace = without_runner_frames(error.__traceback__)
+                traceback.print_exception(type(error), error, trace, file=sys.stderr)
+            finally:
+                self._end()
+        return guarded
+
+    def _show_error(self, exc_tuple=None, *args, **kwargs):
+        """IPython's traceback, without our frames, and with time of its own to be written."""
+        kind, error, trace = exc_tuple or sys.exc_info()
+        if self._depth:
+            self._page.report()
+            self._guard.start_below(sys._getframe())
+        if isinstance(error, asyncio.CancelledError) and self._ending is not None:
+            error = self._ending.with_traceback(trace)
+            kind = type(error)
+        self._show((kind, error, without_runner_frames(trace)), *args, **kwargs)
+
+
+def without_runner_frames(trace):
+    """`trace` with the guard's own frames taken out; changes it in place."""
+    kept = []
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename not in RUNNER_FILES:
+            kept.append(trace)
+        trace = trace.tb_next
+    for here, following in zip(kept, [*kept[1:], None]):
+        here.tb_next = following
+    return kept[0] if kept else None
+
+
+def _ask_through(page):
+    """Stop the clock while input() and getpass() wait for the reader. The kernel sets both anew for each cell."""
+    for module, name in ((builtins, "input"), (getpass, "getpass")):
+        ask = getattr(module, name)
+        if not hasattr(ask, "asks_through_page"):
+            setattr(module, name, _paused(ask, page))
+
+
+def _paused(ask, page):
+    def asking(*args, **kwargs):
+        page.wait()
+        try:
+            return ask(*args, **kwargs)
+        finally:
+            page.resume()
+    asking.asks_through_page = True
+    return asking
+
+
+def install(page):
+    """Guard the kernel of this interpreter; return the object whose `cancel` and `rest` kernel-guard.js calls."""
+    import pyodide_kernel
+
+    kernel = pyodide_kernel.kernel_instance
+    guard = KernelGuard(kernel.interpreter, page)
+    guard.wrap(kernel.comm_manager)
+    for name in ("guard", "kernel_guard"):  # these names are the reader's
+        sys.modules.pop(name, None)
+    return guard
+
+
+RUNNER_FILES.add(install.__code__.co_filename)
