@@ -5,10 +5,12 @@ from cases import assert_matches, cases_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zeroledger import ledger, recipe
+from zeroledger import PRESETS, TransformerShape, ledger, recipe
 from zeroledger.capacity import STAGE_NAMES, max_model_params
 from zeroledger.errors import InvalidInput
+from zeroledger.peers_calculators import accelerate_estimate, cookbook_estimate
 from zeroledger.peers_deepspeed import zero2_estimate, zero3_estimate
+from zeroledger.peers_llm_analysis import llm_analysis
 from zeroledger.peers_megatron import MegatronArgs, activation_bytes, activation_bytes_without_sp, weight_and_optimizer_bytes
 
 GIB, MIB = 2**30, 2**20
@@ -89,8 +91,6 @@ def test_megatron_s_own_unit_tests(case):
 
 def test_megatron_and_our_recipe_agree_on_one_rank():
     """Llama-2-7B has no biases, so its exact count times 18 is Megatron's figure."""
-    from zeroledger import PRESETS
-
     args = MegatronArgs(4096, 32, 32, 32000, ffn_hidden_size=11008, swiglu=True, normalization="RMSNorm",
                         untie_embeddings_and_output_weights=True)
     assert weight_and_optimizer_bytes(args) == PRESETS["llama-2-7b"].num_params * recipe("megatron-bf16").bytes_per_param
@@ -112,6 +112,60 @@ def test_the_largest_model_fits_and_one_more_does_not(memory, ranks, stage):
     assert ledger(most + 1, ranks, stage).model_states_bytes_per_rank > memory
 
 
+LLM_ANALYSIS_RECOMPUTE = {"NONE": "none", "ATTN_COMPUTE": "attn_compute", "ATTN": "attn", "NORM_ATTN_NORM": "norm_attn_norm",
+                          "FULL": "full"}
+
+
+@pytest.mark.parametrize("case", cases_of("peer_output", prefix="llma-"))
+def test_llm_analysis(case):
+    inputs, parallel = case["inputs"], case["inputs"]["parallel"]
+    gpt175 = TransformerShape(12288, 96, 96, 51200, gated_mlp=False, tie_word_embeddings=True)
+    model = gpt175 if "gpt175" in case["id"] else PRESETS["llama-2-7b"].model
+    estimate = llm_analysis(
+        model, int(inputs["seq_len"]), int(inputs["batch_size_per_gpu"]), int(inputs.get("ds_zero", "0")[-1]),
+        **{name.removesuffix("_size"): degree for name, degree in parallel.items()},
+        recompute=LLM_ANALYSIS_RECOMPUTE[inputs["activation_recomputation"].split(".")[1]],
+        flash=inputs.get("flash_attn", "True") == "True", softmax_dropout=inputs.get("softmax_dropout", "False") == "True")
+    assert_matches({key: getattr(estimate, key) for key in case["expected"]}, case)
+
+
+COOKBOOK_LLAMA = {"layers": 32, "seq": 2048, "heads": 32, "hidden": 4096, "batch": 1, "ffn": 2.6875, "mlp_linears": 3, "vocab": 32000}
+
+
+@pytest.mark.parametrize("case", cases_of("peer_output", prefix="cookbook-"))
+def test_cookbook(case):
+    inputs = COOKBOOK_LLAMA | case["inputs"]  # one case says "as above"
+    estimate = cookbook_estimate(inputs["layers"], inputs["hidden"], inputs["heads"], inputs["seq"], inputs["batch"], inputs["vocab"],
+                                 inputs["ffn"], inputs["mlp_linears"], inputs["zero"], inputs["gpus"], inputs.get("tp", 1),
+                                 inputs.get("pp", 1))
+    values = {"act": estimate.activations, "model": estimate.params, "grad": estimate.grads, "optim": estimate.optimizer,
+              "comm": estimate.communication, "total": estimate.total}
+    assert_matches({key: value / GIB for key, value in values.items()}, case)
+
+
+@pytest.mark.parametrize("case", cases_of("accelerate_estimate"))
+def test_accelerate(case):
+    params = case["inputs"]["params"]
+    (whole, fp32_adam), (half, fp16_adam) = (accelerate_estimate(params, dtype) for dtype in ("float32", "float16"))
+    # The GiB figure is printed with two decimals, coarser than the case's tolerance.
+    assert_matches({"float32_total_MiB": whole / MIB, "float32_adam_GiB": round(fp32_adam / GIB, 2), "float16_total_MiB": half / MIB,
+                    "float16_adam_MiB": fp16_adam / MIB}, case)
+    assert {"float32_total_MiB": whole / MIB, "float16_adam_MiB": fp16_adam / MIB} == case["exact"]
+
+
+def test_one_question_many_answers():
+    """Llama-7B, 8 GPUs, ZeRO-3, sequence 2048, batch 1, in GiB: the table of shared/reference/memory.md."""
+    model = PRESETS["llama-2-7b"].model
+    ours = ledger(model=model, dp_size=8, stage=3).model_states_bytes_per_rank / GIB
+    deepspeed = zero3_estimate(model.num_params, 32000 * 4096, 8).gpu_bytes / GIB
+    analysis = llm_analysis(model, 2048, stage=3, dp=8)
+    cookbook = cookbook_estimate(32, 4096, 32, 2048, 1, 32000, 2.6875, 3, 3, 8).total / GIB
+    accelerate = accelerate_estimate(model.num_params, "bfloat16")[1] / GIB
+    assert [round(ours, 2), round(deepspeed, 2), round(cookbook, 1), round(accelerate, 1)] == [12.55, 14.61, 45.4, 50.2]
+    states = analysis.weight_memory_per_gpu + analysis.gradient_memory_per_gpu + analysis.optimizer_state_memory_per_gpu
+    assert round(states / GIB, 2) == 13.85
+
+
 @pytest.mark.parametrize("call", [
     lambda: zero2_estimate(-1), lambda: zero2_estimate(7e9, 0), lambda: zero2_estimate(7e9, formula="new"),
     lambda: zero2_estimate(7e9, buffer=float("nan")), lambda: zero3_estimate(7e9, -1), lambda: zero3_estimate(7e9, 1, offload_param=True),
@@ -119,6 +173,9 @@ def test_the_largest_model_fits_and_one_more_does_not(memory, ranks, stage):
     lambda: MegatronArgs(8, 2, 1, moe_layer_pattern=(1,)), lambda: MegatronArgs(8, 2, 1, normalization="none"),
     lambda: MegatronArgs(8, 2, 1, swiglu="yes"), lambda: max_model_params(0, 8, 3), lambda: max_model_params(80e9, 8, 5),
     lambda: max_model_params(80e9, 8, 3, 0), lambda: max_model_params("80 GB", 8, 3),
+    lambda: cookbook_estimate(0, 1, 1), lambda: cookbook_estimate(1, 1, 1, ffn_expansion=-1), lambda: accelerate_estimate(-1),
+    lambda: accelerate_estimate(1, "int8"), lambda: llm_analysis(PRESETS["llama-2-7b"].model, 0),
+    lambda: llm_analysis(PRESETS["mixtral-8x7b"].model, 2048), lambda: llm_analysis(PRESETS["llama-2-7b"].model, 1, recompute="some"),
 ])
 def test_bad_input_is_refused(call):
     with pytest.raises(InvalidInput, match="expected"):
