@@ -40,10 +40,12 @@ def _plain_ops(shape, settings, input_gradient):
                + 2 * column_numel(settings, hidden, kv_heads * head_dim, kv_heads, shape.qkv_bias))
     keeps = (saved(settings, "qkv_proj", "input", hidden, settings.element_bytes),)
     used = ("query", "key", "value")
-    gathered = grad_bytes(settings, heads * head_dim, HEADS, heads) if shape.fused_qkv else 0
-    gathered += 2 * grad_bytes(settings, kv_heads * head_dim, HEADS, kv_heads) if shape.fused_qkv else 0
     made = ((input_gradient, grad_bytes(settings, hidden)),)
-    yield BlockOp("qkv_proj", keeps, used, made, weights, gathered)
+    yield BlockOp("qkv_proj", keeps, ("joined",) if shape.fused_qkv else used, made, weights)
+    if shape.fused_qkv:
+        joined = grad_bytes(settings, heads * head_dim, HEADS, heads)
+        joined += 2 * grad_bytes(settings, kv_heads * head_dim, HEADS, kv_heads)
+        yield BlockOp("split", (), used, (("joined", joined),))
     if shape.qk_norm:
         for name, count in (("query", heads), ("key", kv_heads)):
             yield norm(shape, settings, f"{name}_norm", (name,), head_dim, (name,), width_units=count, divided_by=HEADS)
@@ -53,7 +55,7 @@ def _latent_ops(shape, settings, input_gradient):
     """Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): low-rank queries, keys and values, each normed."""
     hidden, heads, element_bytes = shape.hidden_size, shape.num_attention_heads, settings.element_bytes
     query_dim = shape.qk_nope_head_dim + shape.qk_rope_head_dim
-    down = hidden * (shape.kv_lora_rank + shape.qk_rope_head_dim) + hidden * shape.q_lora_rank
+    down = (hidden + shape.qkv_bias) * (shape.kv_lora_rank + shape.qk_rope_head_dim + shape.q_lora_rank)
     keeps = (saved(settings, "latent_proj", "input", hidden, element_bytes),)
     yield BlockOp("latent_proj", keeps, ("kv_latent", "q_latent"), ((input_gradient, grad_bytes(settings, hidden)),),
                   down)

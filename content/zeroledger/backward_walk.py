@@ -7,11 +7,10 @@ profiler (tests/test_fsdp_timeline.py, tests/test_activation_stack.py).
 
 from dataclasses import dataclass
 
-from .activations import layer_ops
-from .block_ops import BlockOp
-from .dtypes import dtype_bytes
-from .instants import Instant, MemoryRow
 from .activation_rows import grad_bytes
+from .activations import layer_ops
+from .dtypes import dtype_bytes
+from .instants import MemoryRow
 
 
 @dataclass(frozen=True)
@@ -19,21 +18,27 @@ class WalkStep:
     """While ``op`` runs backward: live bytes by kind on the fullest rank.
 
     ``saved_bytes`` of the layer's activations, ``grad_bytes`` of activation gradients with the kernel's temporaries,
-    ``weight_numel`` elements of weight gradients made so far in this layer.
+    ``weight_numel`` elements of weight gradients made so far in this layer, ``own_weight_numel`` of them by ``op``.
     """
 
     op: str
     saved_bytes: int
     grad_bytes: int
     weight_numel: int
+    own_weight_numel: int
+    residual_bytes: int  # the gradient of the layer's output, later of its input: part of ``grad_bytes``
 
-    def instant(self, prefix, grad_dtype="bf16"):
-        """The step as an ``Instant`` named "<prefix>: <op>", with weight gradients in ``grad_dtype``."""
-        size = self.weight_numel * dtype_bytes(grad_dtype, "grad_dtype")
-        return Instant(f"{prefix}: {self.op}", (
-            MemoryRow("activations", "saved by this layer", self.saved_bytes),
-            MemoryRow("temporary", "gradients of activations", self.grad_bytes),
-            MemoryRow("unsharded_grads", "weight gradients of this layer", size)))
+    def rows(self, grad_dtype="bf16", accumulates=False):
+        """The step's rows, a tuple of ``MemoryRow``, with weight gradients in ``grad_dtype``.
+
+        ``accumulates``: gradients are added into ones that exist already, so that only the operation's own are new.
+        """
+        numel = self.own_weight_numel if accumulates else self.weight_numel
+        what = "weight gradients of this operation" if accumulates else "weight gradients of this layer"
+        size = numel * dtype_bytes(grad_dtype, "grad_dtype")
+        return (MemoryRow("activations", "saved by this layer", self.saved_bytes),
+                MemoryRow("temporary", "gradients of activations", self.grad_bytes),
+                MemoryRow("unsharded_grads", what, size))
 
 
 def layer_backward(shape, settings, layer=0):
@@ -55,7 +60,8 @@ def layer_backward(shape, settings, layer=0):
         for name, size in op.produces:
             gradients[name] = max(gradients.get(name, 0), size)
         weights += op.weight_numel
-        steps.append(WalkStep(op.name, live, sum(gradients.values()) + op.temporary_bytes, weights))
+        steps.append(WalkStep(op.name, live, sum(gradients.values()) + op.temporary_bytes, weights,
+                              op.weight_numel, residual))
         live -= sum(row.num_bytes for row in op.saves)
         for name in op.consumes:
             if name not in dict(op.produces):
@@ -67,6 +73,3 @@ def _checkpoint_beside(ops, settings):
     """Bytes of rows that only full recompute keeps, when it is not in use."""
     return sum(row.num_bytes for op in ops for row in op.saves
                if settings.recompute != "full" and not row.kept_by(settings.recompute) and not row.kept_by("none"))
-
-
-__all__ = ["BlockOp", "WalkStep", "layer_backward"]

@@ -1,0 +1,132 @@
+"""A stack of layers with its embeddings and head: rows that are live at the end of the forward pass and while each
+layer's backward runs, on a device that holds the whole stack (or one pipeline stage of it)."""
+
+from dataclasses import dataclass, field
+
+from .activation_rows import ActivationSettings, saved
+from .activations import layer_activations
+from .backward_walk import layer_backward
+from .dtypes import dtype_bytes
+from .errors import InvalidInput, check_count
+from .instants import Instant, MemoryRow
+from .logits import INDEX_BYTES, LossSettings, loss_account
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Layers of ``shape`` run with ``settings``; ``loss`` None leaves embeddings, head and loss out.
+
+    ``rng_state_bytes`` are kept with every checkpoint of full recompute (5,056 on a CPU; a GPU's 16 bytes sit on the
+    host). ``workspace_bytes`` is what a matrix product's library takes while it runs (oneDNN: depends on the number of
+    threads; cuBLAS: a fixed buffer); 0 unless you measured it.
+    """
+
+    shape: object
+    settings: ActivationSettings
+    loss: LossSettings | None = None
+    rng_state_bytes: int = 0
+    workspace_bytes: int = 0
+    _cache: dict = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self):
+        for name in ("rng_state_bytes", "workspace_bytes"):
+            object.__setattr__(self, name, check_count(name, getattr(self, name), 0))
+        if self.loss is not None and self.loss.tokens != self.settings.tokens:
+            raise InvalidInput("loss.tokens", self.loss.tokens, f"the micro-batch's {self.settings.tokens}")
+
+    def _once(self, kind, layer, compute):
+        """``compute()`` once for every kind of layer; layers of a kind are alike."""
+        key = kind, self.shape.is_moe_layer(layer)
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]
+
+    def layer_bytes(self, layer):
+        """Bytes that layer ``layer`` keeps after its forward, a checkpoint's random state included."""
+        layer_kept = self._once("kept", layer, lambda: layer_activations(self.shape, self.settings, layer).num_bytes)
+        return layer_kept + (self.rng_state_bytes if self.settings.recompute == "full" else 0)
+
+    def working_bytes(self, layer):
+        """Bytes of layer ``layer`` while it runs, forward or again in backward."""
+        return self._once("working", layer,
+                          lambda: layer_activations(self.shape, self.settings, layer).recomputed_bytes)
+
+    def walk(self, layer):
+        """``WalkStep``s of layer ``layer`` (``backward_walk.layer_backward``)."""
+        return self._once("walk", layer, lambda: layer_backward(self.shape, self.settings, layer))
+
+    def kept_before(self, layer):
+        """One row for the activations of all layers below ``layer``."""
+        return MemoryRow("activations", f"layers below {layer}", sum(map(self.layer_bytes, range(layer))))
+
+    def edge_rows(self):
+        """Rows that stay through forward and backward: token ids, targets, positions, embedding dropout, loss."""
+        if self.loss is None:
+            return ()
+        rows = [MemoryRow("inputs", "token ids", self.settings.tokens * INDEX_BYTES),
+                MemoryRow("inputs", "targets", self.settings.tokens * INDEX_BYTES)]
+        if self.shape.max_position_embeddings:
+            rows.append(MemoryRow("activations", "position ids", self.settings.seq_length * INDEX_BYTES))
+        if self.settings.hidden_dropout:
+            mask = saved(self.settings, "embedding", "mask", self.shape.hidden_size, 1)
+            rows.append(MemoryRow("activations", "embedding dropout mask", mask.num_bytes))
+        scalars = self.loss.num_chunks * 2 * self.loss.loss_bytes
+        return (*rows, MemoryRow("activations", "loss and sum of target weights", scalars))
+
+    def final_norm_row(self):
+        """What the norm before the head keeps, one row."""
+        width, settings = self.shape.hidden_size, self.settings
+        statistics = 1 if self.shape.norm == "rmsnorm" else 2
+        composite = self.shape.norm == "rmsnorm" and settings.norm_kernel == "composite"
+        size = saved(settings, "final_norm", "input", width, 8 if composite else settings.element_bytes).num_bytes
+        stats = saved(settings, "final_norm", "statistics", statistics, 4 if composite else settings.stat_bytes)
+        return MemoryRow("activations", "final norm", size + (stats.num_bytes if settings.stat_bytes else 0))
+
+    def loss_instants(self):
+        """Instants of head and loss with every layer's activations live: forward, end of forward, loss backward."""
+        if self.loss is None:
+            return (Instant("end of forward", (self.kept_before(self.shape.num_layers),)),)
+        account = loss_account(self.loss)
+        head_input = account.input_rows[0]
+        rows = (*self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head_input)
+        return tuple(Instant(each.name, rows + tuple(row for row in each.rows if not _is_scalar(row)))
+                     for each in account.instants)
+
+    def head_grad_numel(self):
+        """Elements of the gradients that head and final norm have made before the layers' backward starts."""
+        norm = self.shape.hidden_size * (1 if self.shape.norm == "rmsnorm" else 2)
+        return 0 if self.loss is None else self.loss.head_numel + norm
+
+    def backward_rows(self, layer, step, grad_dtype, accumulates=False):
+        """Rows of one ``WalkStep`` of ``layer``, with those of the layers below and the edges."""
+        workspace = (MemoryRow("temporary", "workspace", self.workspace_bytes),) if self.workspace_bytes else ()
+        own = self.rng_state_bytes if self.settings.recompute == "full" else 0
+        kept = MemoryRow("activations", "random state of this layer", own)
+        return (*self.edge_rows(), self.kept_before(layer), kept, *step.rows(grad_dtype, accumulates), *workspace)
+
+
+def _is_scalar(row):
+    return row.what in ("loss", "sum of target weights")  # counted once in ``edge_rows``
+
+
+def stack_instants(stack, grad_dtype="bf16", accumulates=False):
+    """Every ``Instant`` of forward and backward of a ``Stack`` that is not sharded, in order.
+
+    Weight gradients, in ``grad_dtype``, appear during backward and stay (the first micro-batch after ``zero_grad``);
+    with ``accumulates`` they exist before, counted elsewhere, and only each operation's own result comes on top.
+    """
+    instants = [*_forward(stack), *stack.loss_instants()]
+    made, size = stack.head_grad_numel(), dtype_bytes(grad_dtype, "grad_dtype")
+    for layer in reversed(range(stack.shape.num_layers)):
+        later = () if accumulates else (MemoryRow("unsharded_grads", "weight gradients of later layers", made * size),)
+        for step in stack.walk(layer):
+            rows = stack.backward_rows(layer, step, grad_dtype, accumulates)
+            instants.append(Instant(f"backward of layer {layer}: {step.op}", rows + later))
+        made += stack.walk(layer)[-1].weight_numel
+    return tuple(instants)
+
+
+def _forward(stack):
+    for layer in range(stack.shape.num_layers):
+        working = MemoryRow("activations", f"layer {layer}", stack.working_bytes(layer))
+        yield Instant(f"forward of layer {layer}", (*stack.edge_rows(), stack.kept_before(layer), working))

@@ -1,0 +1,168 @@
+"""FSDP2's step on one rank as named instants: gathered units, prefetched gathers, reduce-scatter buffers, shards.
+
+While a layer's backward runs there are, besides shards and activations: the root and the layer gathered, the next
+layer being gathered, the reduce-scatter input of the layer before it, and what autograd makes. With b and r the bytes of
+the compute and the reduce dtype: b·(root + layer) + b·layer + r·layer. Source: behaviour of torch 2.13
+distributed/fsdp/_fully_shard; every category checked to the byte against FSDPMemTracker (tests/test_fsdp_timeline.py).
+"""
+
+from dataclasses import dataclass
+
+from .activation_stack import Stack
+from .dtypes import dtype_bytes
+from .errors import ConfigError, check_choice, check_count
+from .instants import Instant, MemoryRow
+from .wrapping import wrap_units
+
+RESHARDS = ("default", True, False)
+BACKENDS = ("nccl", "gloo")
+
+
+@dataclass(frozen=True)
+class FsdpSettings:
+    """How FSDP2 runs. ``dp_size`` is the group that shards; dtypes as in its mixed-precision policy.
+
+    ``reshard_after_forward``: "default" keeps only the root gathered between forward and backward, True nothing, False
+    everything. ``prefetch_depth`` units are gathered ahead (1 unless set by hand). ``backend`` "gloo" holds a copy of
+    the reduce-scatter input. ``wrap`` "none" shards the root alone. Raises ``ConfigError``.
+    """
+
+    dp_size: int
+    param_dtype: str = "bf16"
+    reduce_dtype: str = "fp32"
+    storage_dtype: str = "fp32"
+    reshard_after_forward: object = "default"
+    prefetch_depth: int = 1
+    backend: str = "nccl"
+    wrap: str = "layer"
+
+    def __post_init__(self):
+        object.__setattr__(self, "dp_size", check_count("dp_size", self.dp_size, 1, 10**6, ConfigError))
+        object.__setattr__(self, "prefetch_depth", check_count("prefetch_depth", self.prefetch_depth, 0, 10**4,
+                                                               ConfigError))
+        if not isinstance(self.reshard_after_forward, bool):
+            check_choice("reshard_after_forward", self.reshard_after_forward, RESHARDS, ConfigError)
+        check_choice("backend", self.backend, BACKENDS, ConfigError)
+        check_choice("wrap", self.wrap, ("layer", "none"), ConfigError)
+        for name in ("param_dtype", "reduce_dtype", "storage_dtype"):
+            dtype_bytes(getattr(self, name), name)
+
+
+def fsdp_instants(stack, fsdp):
+    """Every ``Instant`` of one step up to the end of backward, in order, a tuple; bytes on the fullest rank.
+
+    ``stack`` is a ``Stack`` with its loss. Weight shards are rows of every instant; optimizer states are not (add them
+    with ``instants.with_rows``), and gradients of earlier micro-batches neither. Raises ``ConfigError``.
+    """
+    if not isinstance(stack, Stack) or stack.loss is None:
+        raise ConfigError("stack", stack, "a Stack with a loss")
+    timeline = _Timeline(stack, fsdp)
+    return tuple(Instant(name, (timeline.shards(), *rows)) for name, rows in timeline.moments())
+
+
+class _Timeline:
+    """Walks one step, layer by layer; ``units[0]`` is the root, ``units[i + 1]`` layer i."""
+
+    def __init__(self, stack, fsdp):
+        self.stack, self.fsdp = stack, fsdp
+        self.root, *self.layers = wrap_units(stack.shape, fsdp.wrap)
+        self.last = stack.shape.num_layers - 1
+        self.param_bytes = dtype_bytes(fsdp.param_dtype)
+        self.reduce_bytes = dtype_bytes(fsdp.reduce_dtype)
+        self.keeps_layers = fsdp.reshard_after_forward is False
+
+    def padded(self, unit):
+        return unit.padded_numel(self.fsdp.dp_size)
+
+    def shards(self):
+        size = sum(self.padded(unit) for unit in (self.root, *self.layers)) // self.fsdp.dp_size
+        return MemoryRow("sharded_params", "weight shards", size * dtype_bytes(self.fsdp.storage_dtype))
+
+    def gathered(self, layers, root=True):
+        units = [self.root] * root + self._units(layers)
+        names = ", ".join(["root"] * root + [f"{len(layers)} layers"] * bool(layers)) or "nothing"
+        return MemoryRow("unsharded_params", f"gathered: {names}", self.param_bytes * sum(map(self.padded, units)))
+
+    def _units(self, layers):
+        return [self.layers[layer] for layer in layers] if self.layers else []
+
+    def gathering(self, layers):
+        return MemoryRow("all_gather", "prefetched", self.param_bytes * sum(map(self.padded, self._units(layers))))
+
+    def reducing(self, unit, what):
+        return MemoryRow("reduce_scatter", f"input: {what}", self.reduce_bytes * self.padded(unit))
+
+    def reduced(self, units):
+        size = sum(map(self.padded, units)) // self.fsdp.dp_size * dtype_bytes(self.fsdp.storage_dtype)
+        return MemoryRow("sharded_grads", "reduced gradients", size)
+
+    def root_grads(self):
+        """Gradients of head and final norm, whole until the root is reduced last."""
+        return MemoryRow("unsharded_grads", "head and final norm", self.stack.head_grad_numel() * self.param_bytes)
+
+    def moments(self):
+        yield from self.forward()
+        yield from self.loss()
+        for layer in range(self.last, -1, -1):
+            yield from self.backward(layer)
+        yield from self.reduce_root()
+
+    def forward(self):
+        for layer in range(self.last + 1):
+            whole = range(layer + 1) if self.keeps_layers else [layer]
+            ahead = range(layer + 1, min(layer + self.fsdp.prefetch_depth, self.last) + 1)
+            working = MemoryRow("activations", f"layer {layer}", self.stack.working_bytes(layer))
+            yield f"forward of layer {layer}", (*self.stack.edge_rows(), self.stack.kept_before(layer), working,
+                                                self.gathered(whole), self.gathering(ahead))
+
+    def loss(self):
+        whole = range(self.last + 1) if self.keeps_layers else []
+        for instant in self.stack.loss_instants():
+            in_root = instant.name in ("loss forward", "loss backward: head")
+            root = in_root or self.fsdp.reshard_after_forward is not True
+            yield instant.name, (*instant.rows, self.gathered(whole, root))
+
+    def backward(self, layer):
+        below = list(range(layer)) if self.keeps_layers else []
+        first = max(0, layer - self.fsdp.prefetch_depth)
+        ahead = self.gathering([] if self.keeps_layers else range(first, layer))
+        done = [self.layers[each] for each in range(layer + 1, self.last + 1)] if self.layers else []
+        previous = [self.reducing(self.layers[layer + 1], f"layer {layer + 1}")] if layer < self.last and done else []
+        for step in self.stack.walk(layer):
+            rows = self.stack.backward_rows(layer, step, self.fsdp.param_dtype)
+            yield f"backward of layer {layer}: {step.op}", (
+                *rows, self.gathered([*below, layer]), ahead, *previous, self.reduced(done), *self.outer_grads(layer))
+        if self.layers:
+            yield from self.reduce_layer(layer, below, ahead, done)
+
+    def outer_grads(self, layer):
+        """Whole gradients outside the layer: the root's, and with it the later layers' when nothing wraps them."""
+        yield self.root_grads()
+        if not self.layers:
+            later = sum(self.stack.walk(each)[-1].weight_numel for each in range(layer + 1, self.last + 1))
+            yield MemoryRow("unsharded_grads", "later layers", later * self.param_bytes)
+
+    def reduce_layer(self, layer, below, ahead, done):
+        """The layer is resharded; its gradients are copied into one buffer and reduced."""
+        unit = self.layers[layer]
+        residual = MemoryRow("temporary", "gradient of the layer's input", self.stack.walk(layer)[-1].residual_bytes)
+        common = (*self.stack.edge_rows(), self.stack.kept_before(layer), residual, self.gathered(below), ahead,
+                  self.reducing(unit, f"layer {layer}"), self.reduced(done), self.root_grads())
+        whole = MemoryRow("unsharded_grads", f"layer {layer}", unit.numel * self.param_bytes)
+        yield f"reduce-scatter of layer {layer}: copy in", (*common, whole)
+        yield f"reduce-scatter of layer {layer}", (*common, *self.reduce_buffers(unit))
+
+    def reduce_buffers(self, unit):
+        """Output, gloo's copy of the input, and the last gradient, which a loop variable of FSDP still refers to."""
+        size = self.padded(unit) * self.reduce_bytes
+        yield MemoryRow("temporary", "reduce-scatter output", size // self.fsdp.dp_size)
+        if self.fsdp.backend == "gloo":
+            yield MemoryRow("temporary", "gloo's copy of the input", size)
+        yield MemoryRow("temporary", "last gradient", unit.tensors[-1].numel * self.param_bytes)
+
+    def reduce_root(self):
+        whole = MemoryRow("unsharded_grads", "root", self.root.numel * self.param_bytes)
+        common = (*self.stack.edge_rows(), self.reducing(self.root, "root"), self.reduced(self.layers))
+        yield "reduce-scatter of root: copy in", (*common, whole)
+        yield "reduce-scatter of root", (*common, *self.reduce_buffers(self.root))
+        yield "end of backward", (*self.stack.edge_rows(), self.reduced((self.root, *self.layers)))
