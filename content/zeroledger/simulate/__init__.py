@@ -1,0 +1,4 @@
+"""A training step you can watch: a small real model on virtual ranks that really shard it, and a log of every byte."""
+
+from .run import Peak, Run, Step, baseline, simulate
+from .settings import BREAKS, Costs, Settings
