@@ -1,6 +1,6 @@
 """The pages of the course: everything in the site that is neither the lab nor a runtime file."""
 
-from publish import paths, scripts
+from publish import pages, paths, scripts
 from publish.console import Console
 from publish.steps import Step
 from publish.tools import fresh_folder
@@ -8,11 +8,6 @@ from publish.tools import fresh_folder
 
 def build(console: Console) -> None:
     """Writes the pages; they take a while, since every lesson is executed."""
-    if not (paths.PUBLISH / "pages.py").exists():
-        (fresh_folder(paths.PAGES) / "index.html").write_text("<html><head></head><body></body></html>")
-        return
-    from publish import pages
-
     pages.build(fresh_folder(paths.PAGES))
 
 
