@@ -134,8 +134,9 @@ function connectOutput(pyodide, output, clock, crash) {
 function preparePython(pyodide) {
   const load = pyodide.runPython(
     `def load(name, source):
-    import sys, types
+    import builtins, sys, types
     module = types.ModuleType(name)
+    module.__builtins__ = dict(vars(builtins))  # the reader may bend the common ones
     sys.modules[name] = module
     exec(compile(source, f"<zero-runner {name}>", "exec"), module.__dict__)
     return module

@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import inspect
 import json
 import sys
 import types
@@ -10,7 +9,7 @@ import types
 from guard import RUNNER_FILES, Guard, OutputLimitExceeded, RunEnded, StopRequested, TimeLimitExceeded
 from loop import run_to_end
 from restore import InterpreterState
-from tracebacks import describe_error, remember_source
+from tracebacks import describe_error, remember_source, show_unraisable
 
 MAX_VALUE_CHARS = 200_000
 MAX_JSON_CHARS = 2_000_000
@@ -35,14 +34,16 @@ class CellRunner:
 
     def __init__(self):
         builtins.input = _input
+        sys.unraisablehook = show_unraisable
         self._guard = Guard()
         self._state = InterpreterState()
         self._sessions = {}
 
     def run(self, source, session, result_mode):
-        """Run `source` in the namespace `session`. Return JSON text: {status, value, error, errorType}.
+        """Run `source` in the namespace `session`. Return JSON text: {status, value, error, errorType, spent}.
 
-        status is ok, error, timeout or stopped; value is the last expression's (`result_mode`: repr, json or none).
+        status is ok, error, timeout or stopped; value is the last expression's (`result_mode`: repr, json or none);
+        spent means that this interpreter cannot run another cell.
         """
         module = self._sessions.get(session) or self._new_session(session)
         file_name = remember_source(source)
@@ -53,12 +54,16 @@ class CellRunner:
                 outcome = self._run_in(module, source, file_name, result_mode)
             except BaseException as error:
                 guard.allow_report()
+                self._state.restore_builtins()
                 outcome = _outcome_of(error, file_name)
             self._state.flush()
+            if guard.ended_by and outcome["status"] == "ok":
+                outcome = _outcome_of(guard.ended_by, file_name)
         finally:
+            self._state.restore_builtins()
             guard.stop()
             self._state.restore()
-        return json.dumps(outcome)
+        return json.dumps({**outcome, "spent": not self._state.is_usable()})
 
     def _new_session(self, name):
         module = types.ModuleType("__main__")
@@ -71,8 +76,9 @@ class CellRunner:
         sys.modules["__main__"] = module
         code = compile_cell(source, file_name)
         pending = eval(code, namespace)
-        if inspect.iscoroutine(pending):
+        if type(pending) is types.CoroutineType:
             run_to_end(pending)
+        self._state.restore_builtins()
         value = namespace.pop(_RESULT_NAME, None)
         return {"status": "ok", "value": _shown(value, result_mode), "error": None, "errorType": None}
 

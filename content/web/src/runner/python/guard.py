@@ -64,11 +64,13 @@ class Guard:
         self._base_frame = None
         self._grace_signals = 0
         self.signals_seen = 0
+        self.ended_by = None  # the exception that a signal first stood for, even if the code swallowed it
 
     def start(self):
         """Begin a run: no signal seen yet, handlers ours. What calls the caller counts as the runner's."""
         self._base_frame = sys._getframe(1)
         self.signals_seen = 0
+        self.ended_by = None
         self._grace_signals = 0
         for number in ERROR_OF_SIGNAL:
             signal.signal(number, self._on_signal)
@@ -87,9 +89,10 @@ class Guard:
 
     def _on_signal(self, number, frame):
         self.signals_seen += 1
+        error, message = ERROR_OF_SIGNAL[number]
+        self.ended_by = self.ended_by or error(message)
         if self.signals_seen <= self._grace_signals or not is_in_reader_code(frame, self._base_frame):
             return
-        error, message = ERROR_OF_SIGNAL[number]
         if self.signals_seen >= ESCALATE_AT_SIGNAL:
             self._raise_on_every_line(error, message)
         raise error(message)

@@ -75,23 +75,37 @@ def run_to_end(coroutine):
     Whatever ends the loop from outside (the time limit, Stop) is raised at the line where the coroutine waits.
     """
     runner = asyncio.Runner(loop_factory=CellLoop)
+    loop = runner.get_loop()
     try:
-        return runner.run(coroutine)
+        value = runner.run(coroutine)
+        runner.close()
+        return value
     except BaseException as error:
         if coroutine.cr_frame is not None and not coroutine.cr_running:
-            _raise_where_it_waits(coroutine, error)
-        raise
-    finally:
-        runner.close()
+            error = _raised_where_it_waits(coroutine, error)
+        _abandon(loop)
+        raise error
 
 
-def _raise_where_it_waits(coroutine, error):
+def _raised_where_it_waits(coroutine, error):
+    """Throw `error` into the waiting coroutine; return what comes out of it."""
     try:
         coroutine.throw(error.with_traceback(None))
     except StopIteration:
-        raise error from None
-    finally:
-        coroutine.close()
+        return error
+    except BaseException as thrown:
+        return thrown
+    return error
+
+
+def _abandon(loop):
+    """Close what is left on `loop` without running it again: it was ended in the middle of something."""
+    asyncio._set_running_loop(None)
+    for task in asyncio.all_tasks(loop):
+        try:
+            task.get_coro().close()
+        except Exception:
+            pass  # the run has an error to report already
 
 
 RUNNER_FILES.add(install.__code__.co_filename)

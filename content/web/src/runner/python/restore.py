@@ -1,8 +1,9 @@
 """What one run may have bent in the interpreter, put straight before the next."""
 
+import asyncio
 import builtins
 import gc
-import signal
+import os
 import sys
 
 from guard import RUNNER_FILES
@@ -23,12 +24,17 @@ class InterpreterState:
         self._modules = dict(sys.modules)
         self._recursion_limit = sys.getrecursionlimit()
 
+    def restore_builtins(self):
+        """Put back what nearly all Python code calls, the runner's report included."""
+        vars(builtins).update(self._builtins)
+
     def restore(self):
-        """Put it back. Variables of the reader's sessions are untouched."""
+        """Put the rest back. Variables of the reader's sessions are untouched."""
         sys.settrace(None)
         sys.setprofile(None)
         self._free_monitoring_tools()
-        vars(builtins).update(self._builtins)
+        self.restore_builtins()
+        asyncio._set_running_loop(None)
         for name, value in self._sys.items():
             setattr(sys, name, value)
         sys.path[:] = self._paths
@@ -37,8 +43,14 @@ class InterpreterState:
         for name, module in self._modules.items():
             sys.modules.setdefault(name, module)
         sys.setrecursionlimit(self._recursion_limit)
-        signal.setitimer(signal.ITIMER_REAL, 0) if hasattr(signal, "setitimer") else None
         gc.enable()
+
+    def is_usable(self):
+        """False when the next run could not print: its streams or descriptors are closed."""
+        try:
+            return all(os.fstat(self._sys[name].fileno()) for name in ("stdout", "stderr"))
+        except (OSError, ValueError):
+            return False
 
     def flush(self):
         """Send what is still in the output buffers, whatever the reader put in their place."""

@@ -1,6 +1,7 @@
 """Tracebacks as the reader should see them: their lines, their file `<cell>`, none of the runner's frames."""
 
 import linecache
+import sys
 import traceback
 
 from guard import RUNNER_FILES, RunEnded
@@ -34,13 +35,22 @@ def describe_error(error, file_name):
     return text
 
 
+def show_unraisable(unraisable):
+    """For sys.unraisablehook: an error in __del__ or the like, which Python can only mention."""
+    if isinstance(unraisable.exc_value, RunEnded):
+        return
+    where = getattr(unraisable.object, "__qualname__", type(unraisable.object).__name__)
+    print(f"Ignored, for it came from {where}:\n{describe_error(unraisable.exc_value, _file_names[-1])}", file=sys.stderr)
+
+
 def _tidy(report, file_name, seen):
     if report is None or id(report) in seen:
         return
     seen.add(id(report))
-    report.stack[:] = _reader_frames(report.stack, ends_at_cell=issubclass(report.exc_type, RunEnded))
-    for frame in report.stack:
+    frames = _reader_frames(report.stack, ends_at_cell=issubclass(report.exc_type, RunEnded))
+    for frame in frames:
         frame.filename = _shown_name(frame.filename, file_name)
+    report.stack = traceback.StackSummary.from_list(frames) if frames else None
     if getattr(report, "filename", None):
         report.filename = _shown_name(report.filename, file_name)
     for linked in (report.__cause__, report.__context__, *(report.exceptions or ())):
@@ -55,7 +65,7 @@ def _reader_frames(stack, ends_at_cell):
     frames = [frame for frame in stack if frame.filename not in RUNNER_FILES]
     own = [i for i, frame in enumerate(frames) if frame.filename.startswith("<cell ")]
     if not own:
-        return frames
+        return [] if ends_at_cell else frames
     return frames[own[0] : own[-1] + 1 if ends_at_cell else None]
 
 
