@@ -6,6 +6,7 @@ What a recipe keeps is what is placed; copies that only exist because of offload
 
 from dataclasses import dataclass
 
+from .allocator import pinned_host_bytes
 from .errors import InvalidInput, ceil_div, check_choice, check_count, check_flag
 from .ledger import ledger
 from .recipes import recipe as find_recipe
@@ -69,9 +70,7 @@ class OffloadRow:
     @property
     def allocated_bytes(self):
         """Bytes taken from the tier: pinned host memory is rounded up to a power of two."""
-        if not self.pinned or not self.num_bytes:
-            return self.num_bytes
-        return 1 << (self.num_bytes - 1).bit_length()
+        return pinned_host_bytes(self.num_bytes) if self.pinned else self.num_bytes
 
 
 @dataclass(frozen=True)
