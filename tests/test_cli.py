@@ -50,13 +50,44 @@ def test_presets_and_recipes():
     assert json.loads(run("recipes", "--json").stdout)[0]["rows"]
 
 
+def test_mesh_rule_hybrid_and_own_recipe(tmp_path):
+    def total(*arguments):
+        return json.loads(run("ledger", *arguments, "--json").stdout)["model_states_bytes_per_rank"]
+
+    llama = ("--model", "llama-2-7b", "--dp", "8", "--stage", "3")
+    assert total(*llama, "--tp", "2") < total(*llama)
+    assert total(*llama, "--rule", "fsdp2") >= total(*llama)
+    assert total(*llama, "--shard-size", "4") == total("--model", "llama-2-7b", "--dp", "4", "--stage", "3")
+    file = tmp_path / "recipe.json"
+    file.write_text('{"rows": [["params", "fp8", 1]]}')
+    assert total("--params", "7B", "--recipe-file", str(file)) == 7_000_000_000
+
+
+def test_a_preset_tensor_by_tensor():
+    table = run("presets", "mixtral-8x7b").stdout
+    assert "15,032,385,536" in table and "46,702,792,704" in table
+    data = json.loads(run("presets", "gpt2-xl", "--json").stdout)
+    assert sum(tensor["numel"] for tensor in data["tensors"]) == data["num_params"]
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["ledger", "--params", "-7"], "--params"),
     (["ledger", "--params", "nan"], "--params"),
     (["ledger", "--params", "seven"], "'seven'"),
-    (["ledger", "--params", "7B", "--dp", "0"], "dp_size = 0"),
+    (["ledger", "--params", "7B", "--dp", "0"], "dp = 0"),
     (["ledger", "--params", "7B", "--dp", "two"], "--dp = 'two'"),
-    (["ledger", "--params", "7B", "--dp", "inf"], "dp_size"),
+    (["ledger", "--params", "7B", "--dp", "inf"], "--dp = 'inf'"),
+    (["ledger", "--params", "7B", "--dp", "9" * 5000], "--dp"),
+    (["ledger", "--params", "7B", "--tp", "2"], "--model or --hf-config"),
+    (["ledger", "--params", "7B", "--dp", "8", "--shard-size", "3"], "shard_size = 3"),
+    (["ledger", "--model", "llama-2-7b", "--tp", "3"], "num_attention_heads 32"),
+    (["ledger", "--model", "llama-2-7b", "--rule", "fsdp1"], "zero_redundancy"),
+    (["ledger", "--model", "llama-2-7b", "--rule", "fsdp2", "--stage", "2"], "stage = 2"),
+    (["ledger", "--model", "llama-2-7b", "--rule", "fsdp2", "--stage", "3", "--rank", "1"], "rank = 1"),
+    (["ledger", "--model", "llama-2-7b", "--rank", "1"], "--rule"),
+    (["ledger", "--model", "llama-2-7b", "--recipe", "lora"], "trained_params"),
+    (["ledger", "--params", "7B", "--recipe-file", "/no/such/file"], "/no/such/file"),
+    (["presets", "llama"], "llama-2-7b"),
     (["ledger", "--params", "7B", "--stage", "4"], "stage = 4"),
     (["ledger", "--params", "7B", "--unit", "GiBi"], "--unit"),
     (["ledger", "--params", "7B", "--recipe", "none"], "adam-mixed"),

@@ -31,6 +31,8 @@ def ledger_table(ledger, unit="GB"):
     rows.append(("model states", "", "", "", "", total))
     title = (f"{format_count(ledger.num_params)} parameters, {ledger.dp_size} rank{'s' * (ledger.dp_size > 1)}, "
              f"ZeRO stage {ledger.stage}, recipe {ledger.recipe}")
+    if ledger.layout:
+        title += "\n" + ", ".join(f"{name} {value}" for name, value in ledger.layout.items())
     header = ("category", "dtype", "bytes/param", "sharded from", "sharded", "per rank")
     note = "Lower bound on what stays: no activations, gathered weights, buffers or allocator slack."
     return "\n".join((title, "", text_table(header, rows, right=(2, 5)), "", note))
@@ -51,3 +53,19 @@ def recipe_table(recipe):
     header = ("category", "dtype", "bytes/param", "scales", "sharded from", "group")
     return "\n".join((recipe.name, "", text_table(header, rows, right=(2,)), "", recipe.describes,
                       f"Source: {recipe.source}"))
+
+
+def tensors_table(title, model):
+    """The tensors of a model as text. Layers (and experts) that repeat the one before are summed up in one line."""
+    rows, shown_layers = [], {}
+    for tensor in model.tensors():
+        kind = None if tensor.layer is None else model.is_moe_layer(tensor.layer)
+        if kind is not None and shown_layers.setdefault(kind, tensor.layer) != tensor.layer or (tensor.expert or 0) > 0:
+            continue
+        shape = " × ".join(map(str, tensor.shape))
+        times = 1 if kind is None else sum(model.is_moe_layer(layer) == kind for layer in range(model.num_layers))
+        times *= model.num_experts if tensor.expert is not None else 1
+        rows.append((tensor.name, shape, f"{tensor.numel:,}", tensor.owner, f"{times:,}", f"{times * tensor.numel:,}"))
+    rows.append(("all", "", "", "", "", f"{model.num_params:,}"))
+    header = ("tensor", "shape", "elements", "owner", "times", "in all")
+    return "\n".join((title, "", text_table(header, rows, right=(1, 2, 4, 5))))
