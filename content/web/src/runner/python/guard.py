@@ -14,6 +14,7 @@ RUNNER_FILES = set()
 
 ESCALATE_AT_SIGNAL = 3
 _MONITORING_TOOL_ID = 5
+HAS_MONITORING = hasattr(sys, "monitoring")  # from Python 3.12; the browser has 3.14
 
 
 class RunEnded(BaseException):
@@ -98,6 +99,8 @@ class Guard:
         raise error(message)
 
     def _raise_on_every_line(self, error, message):
+        if not HAS_MONITORING:
+            return
         monitoring, events = sys.monitoring, sys.monitoring.events
         branches = getattr(events, "BRANCH_LEFT", 0) | getattr(events, "BRANCH_RIGHT", 0) or events.BRANCH
         watched = events.LINE | events.JUMP | branches | events.PY_START | events.PY_RESUME
@@ -115,7 +118,7 @@ class Guard:
         monitoring.set_events(_MONITORING_TOOL_ID, watched)
 
     def _stop_raising_on_every_line(self):
-        if sys.monitoring.get_tool(_MONITORING_TOOL_ID) is not None:
+        if HAS_MONITORING and sys.monitoring.get_tool(_MONITORING_TOOL_ID) is not None:
             sys.monitoring.set_events(_MONITORING_TOOL_ID, 0)
             sys.monitoring.free_tool_id(_MONITORING_TOOL_ID)
 

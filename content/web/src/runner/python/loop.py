@@ -58,7 +58,11 @@ def _keep_quiet(_loop, _context):
     """Tasks that are cancelled when a run ends do not report to the reader."""
 
 
-class _CellLoopPolicy(asyncio.events._BaseDefaultEventLoopPolicy):
+# Python 3.14 gave it the underscore; before, it had none.
+_PolicyBase = getattr(asyncio.events, "_BaseDefaultEventLoopPolicy", None) or asyncio.events.BaseDefaultEventLoopPolicy
+
+
+class _CellLoopPolicy(_PolicyBase):
     _loop_factory = CellLoop
 
 

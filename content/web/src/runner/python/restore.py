@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from guard import RUNNER_FILES
+from guard import HAS_MONITORING, RUNNER_FILES
 
 _TOOL_IDS = range(6)
 _SYS_NAMES = ("stdin", "stdout", "stderr", "__stdout__", "__stderr__", "displayhook", "excepthook", "unraisablehook")
@@ -62,7 +62,7 @@ class InterpreterState:
 
     @staticmethod
     def _free_monitoring_tools():
-        for tool in _TOOL_IDS:
+        for tool in _TOOL_IDS if HAS_MONITORING else ():
             if sys.monitoring.get_tool(tool) is not None:
                 sys.monitoring.set_events(tool, 0)
                 sys.monitoring.free_tool_id(tool)

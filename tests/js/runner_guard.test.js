@@ -1,0 +1,115 @@
+// The soft guard's clock and the bounds on output, without a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GuardClock, InterpreterBroken } from '../../content/web/src/runner/guard.js';
+import { OutputBatcher, OutputBudget } from '../../content/web/src/runner/output.js';
+import { BREAK_AFTER_MS, KILL_AFTER_MS, SIGNALS } from '../../content/web/src/runner/protocol.js';
+
+function fakeClock() {
+  const time = { ms: 1000 };
+  const clock = new GuardClock({ now: () => time.ms, dateNow: () => Math.floor(time.ms) + 5_000_000 });
+  return { time, clock };
+}
+
+/** Poll each millisecond until `untilMs`; return [ms since start, signal] of each signal. */
+function poll({ time, clock }, untilMs) {
+  const signals = [];
+  const start = time.ms;
+  while (time.ms < start + untilMs) {
+    const value = clock.buffer[0];
+    if (value !== 0) signals.push([time.ms - start, value]);
+    clock.buffer[0] = 0; // as Pyodide does
+    if (typeof value === 'object') break;
+    time.ms += 1;
+  }
+  return signals;
+}
+
+test('quiet before the limit, then a signal each 100 ms, then it breaks the interpreter', () => {
+  const fake = fakeClock();
+  fake.clock.start(500, () => false);
+  const signals = poll(fake, 5000);
+  assert.equal(signals[0][0], 500);
+  assert.deepEqual([...new Set(signals.slice(0, -1).map(([, value]) => value))], [SIGNALS.limit]);
+  assert.equal(signals[1][0] - signals[0][0], 100);
+  const [brokenAt, breaker] = signals.at(-1);
+  assert.equal(brokenAt, 500 + BREAK_AFTER_MS.limit);
+  assert.throws(() => breaker.valueOf(), InterpreterBroken);
+  assert.ok(fake.clock.broken);
+});
+
+test('Stop is seen within a tenth of a second, and its signal is SIGINT', () => {
+  const fake = fakeClock();
+  fake.clock.start(60_000, () => fake.time.ms >= 3000);
+  const [[at, value]] = poll(fake, 10_000);
+  assert.ok(at >= 2000 && at <= 2100, `${at}`);
+  assert.equal(value, SIGNALS.stop);
+});
+
+test('the first reason counts', () => {
+  const fake = fakeClock();
+  fake.clock.start(500, () => false);
+  fake.clock.end('output');
+  assert.equal(poll(fake, 700)[0][1], SIGNALS.output);
+  assert.equal(fake.clock.reason, 'output');
+});
+
+test('no signals when no run is on', () => {
+  const fake = fakeClock();
+  assert.deepEqual(poll(fake, 1000), []);
+  fake.clock.start(100, () => true);
+  fake.clock.clear();
+  assert.deepEqual(poll(fake, 1000), []);
+  fake.clock.end('output');
+  assert.deepEqual(poll(fake, 1000), []);
+});
+
+test('the supervisor waits until the interpreter could have been broken, and no longer than promised', () => {
+  assert.ok(KILL_AFTER_MS.limit > BREAK_AFTER_MS.limit && KILL_AFTER_MS.limit < 2000);
+  assert.ok(KILL_AFTER_MS.stop > BREAK_AFTER_MS.stop && KILL_AFTER_MS.stop < 1000);
+});
+
+const bytes = (text) => new TextEncoder().encode(text);
+
+test('output ends at the byte limit', () => {
+  const budget = new OutputBudget(10, 100);
+  assert.equal(budget.take(bytes('123456')).length, 6);
+  assert.equal(budget.exceeded, false);
+  assert.equal(budget.take(bytes('789abc')).length, 4);
+  assert.equal(budget.exceeded, true);
+  assert.equal(budget.take(bytes('x')).length, 0);
+});
+
+test('output ends with the last whole line at the line limit', () => {
+  const budget = new OutputBudget(1000, 2);
+  assert.equal(budget.take(bytes('a\nb\nc\n')).length, 4);
+  assert.equal(budget.exceeded, true);
+  assert.equal(budget.take(bytes('d')).length, 0);
+});
+
+test('exactly as much as fits is not too much', () => {
+  const budget = new OutputBudget(4, 2);
+  budget.take(bytes('a\nb\n'));
+  assert.equal(budget.exceeded, false);
+});
+
+test('streams stay apart and in order, and characters whole', () => {
+  const sent = [];
+  const batcher = new OutputBatcher((pieces) => sent.push(...pieces), () => 0);
+  const [first, ...rest] = bytes('显');
+  batcher.write('out', new Uint8Array([first]));
+  batcher.write('out', new Uint8Array(rest));
+  batcher.write('err', bytes('oops'));
+  batcher.write('out', bytes('存\n'));
+  batcher.flush();
+  assert.deepEqual(sent, [['out', '显'], ['err', 'oops'], ['out', '存\n']]);
+});
+
+test('a lot of output is sent in few pieces', () => {
+  const sent = [];
+  const batcher = new OutputBatcher((pieces) => sent.push(pieces), () => 0);
+  for (let i = 0; i < 10_000; i += 1) batcher.write('out', bytes('line\n'));
+  batcher.flush();
+  assert.ok(sent.length < 70, `${sent.length}`);
+  assert.equal(sent.flat().map(([, text]) => text).join('').length, 50_000);
+});
