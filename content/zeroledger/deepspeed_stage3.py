@@ -41,6 +41,7 @@ class Gather:
     names: tuple
     numel: int
     kind: str  # "fetch" (needed now) or "prefetch"
+    live_numel: int = 0  # gathered elements alive after it, persistent tensors left out
 
 
 def persistent_names(tensors, limits=None):
@@ -131,7 +132,7 @@ class _Coordinator:
         self.whole.update(tensor.name for tensor in tensors)
         numel = sum(tensor.numel for tensor in tensors)
         self.live_numel += numel
-        return Gather(module, phase, tuple(tensor.name for tensor in tensors), numel, kind)
+        return Gather(module, phase, tuple(tensor.name for tensor in tensors), numel, kind, self.live_numel)
 
     def _skip_own(self, owned, step):
         """Take the module's own uses off the queue, unless an earlier prefetch already passed them."""
