@@ -38,7 +38,7 @@ from zeroledger.units import BYTE_UNITS
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _FORMAT = re.compile(r"^([A-Za-z]+)(?: +(\d+))?$")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`|<code>.*?</code>|<[^>\n]+>", re.DOTALL)
-_TYPED_FIGURE = re.compile(r"(?<![\w.])\d(?:[\d,.]*\d)?\s*(?:[kKMGTPE]i?B)(?![A-Za-z])")
+_TYPED_FIGURE = re.compile(r"(?<![A-Za-z0-9_.])\d(?:[\d,.]*\d)?\s*(?:[kKMGTPE]i?B)(?![A-Za-z])")
 
 
 class ValueInProseError(ValueError):

@@ -64,7 +64,7 @@ def typeset(html):
 
 def code_html(source):
     """Python `source` as highlighted HTML, classes only; its text content is `source`."""
-    return highlight(source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    return highlight(source, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)).rstrip("\n")
 
 
 def exercise_of(cell):

@@ -149,7 +149,8 @@ function barSvg(bar, y, { data, style, narrow, x, endBytes, width, right }) {
     before += bytes;
     const to = x(before);
     if (to <= from) return '';
-    return `<rect class="zl-${data.categories[index].id}" x="${round(from)}" y="${round(y)}" width="${round(to - from)}" height="${style.barHeight}"/>`;
+    const gap = to - from > 3 ? 1 : 0; // neighbours are told apart by a gap where there is room for one
+    return `<rect class="zl-${data.categories[index].id}" x="${round(from)}" y="${round(y)}" width="${round(to - from - gap)}" height="${style.barHeight}"/>`;
   });
   const cut = bar.total > endBytes
     ? `<path class="zl-cut" d="M${round(right - 9)} ${y - 2}l6 ${style.barHeight / 4 + 1}l-6 ${style.barHeight / 4 + 1}l6 ${style.barHeight / 4 + 1}l-6 ${style.barHeight / 4 + 1}"/>`

@@ -5,18 +5,22 @@ export const BYTES_PER_UNIT = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, 
 
 /**
  * `bytes` in `unit`, rounded as the package's format_bytes does: two decimals below 10, one below 1000,
- * none above, no trailing zeros. From 1000 on the digits are grouped.
- * @param {number} bytes @param {string} unit
+ * none above (or at most `digits`), no trailing zeros. From 1000 on the digits are grouped.
+ * @param {number} bytes @param {string} unit @param {number} [digits]
  */
-export function formatBytes(bytes, unit) {
-  return `${formatQuotient(bytes / BYTES_PER_UNIT[unit])} ${unit}`;
+export function formatBytes(bytes, unit, digits) {
+  return `${decimals(bytes, BYTES_PER_UNIT[unit], digits)} ${unit}`;
 }
 
-/** A number of units: at most two decimals, fewer for large ones. @param {number} value */
-export function formatQuotient(value) {
-  const digits = value < 10 ? 2 : value < 1000 ? 1 : 0;
-  const fixed = (Math.round(value * 10 ** digits) / 10 ** digits).toFixed(digits);
-  const [whole, fraction = ''] = fixed.split('.');
+/** A number: at most two decimals, fewer for large ones. @param {number} value @param {number} [digits] */
+export function formatQuotient(value, digits) {
+  return decimals(value, 1, digits);
+}
+
+/** total / size as text, rounded half up. @param {number} total @param {number} size @param {number} [digits] */
+function decimals(total, size, digits = total < 10 * size ? 2 : total < 1000 * size ? 1 : 0) {
+  const scaled = Math.round((total * 10 ** digits) / size); // multiplied first: 1.005 has no exact double
+  const [whole, fraction = ''] = (scaled / 10 ** digits).toFixed(digits).split('.');
   const kept = fraction.replace(/0+$/, '');
   return groupDigits(whole) + (kept ? `.${kept}` : '');
 }

@@ -11,7 +11,7 @@ const SCALE_DECADES = 2; // the scale reaches from 1/100 to 100 times the result
 /** An amount in both units, or a count. @param {number} value @param {string} unit */
 export function amountHtml(value, unit) {
   if (unit !== 'bytes') return `<b>${groupDigits(value)}</b>`;
-  return `<b>${formatBytes(value, 'GB')}</b><span>${formatBytes(value, 'GiB')}</span>`;
+  return `<b>${formatBytes(value, 'GB', 2)}</b><span>${formatBytes(value, 'GiB', 2)}</span>`;
 }
 
 /**
@@ -54,15 +54,15 @@ export function scaleSvg(ratio, text) {
   const middle = width / 2;
   const decades = ratio > 0 ? Math.log10(ratio) : -SCALE_DECADES;
   const clamped = Math.max(-SCALE_DECADES, Math.min(SCALE_DECADES, decades));
-  const at = middle + (clamped / SCALE_DECADES) * (middle - 14);
+  const at = middle + (clamped / SCALE_DECADES) * (middle - 24);
   const label = text('page.predict.scale', { ratio: formatQuotient(ratio) });
   const marks = [-2, -1, 0, 1, 2].map((decade) => {
-    const x = middle + (decade / SCALE_DECADES) * (middle - 14);
+    const x = middle + (decade / SCALE_DECADES) * (middle - 24);
     const name = decade === 0 ? '=' : decade < 0 ? `÷${10 ** -decade}` : `×${10 ** decade}`;
     return `<line class="zl-grid" x1="${x}" x2="${x}" y1="10" y2="22"/><text class="zl-muted" x="${x}" y="36" text-anchor="middle" font-size="11.5">${name}</text>`;
   });
   return `<svg class="zl-scale" viewBox="0 0 ${width} 40" width="${width}" height="40" role="img" aria-label="${escapeHtml(label)}">`
-    + `<line class="zl-grid" x1="14" x2="${width - 14}" y1="16" y2="16"/>${marks.join('')}`
+    + `<line class="zl-grid" x1="24" x2="${width - 24}" y1="16" y2="16"/>${marks.join('')}`
     + `<line class="zl-scale-error" x1="${middle}" x2="${at.toFixed(1)}" y1="16" y2="16"/><circle class="zl-scale-result" cx="${middle}" cy="16" r="5"/>`
     + `<path class="zl-scale-mark" d="M${at.toFixed(1)} 9l6 7-6 7-6-7z"/></svg>`;
 }

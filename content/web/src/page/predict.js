@@ -207,8 +207,9 @@ function againProgram({ answer_expression: expression, mistake_expressions: mist
   return `import zeroledger as _z
 def _again(written, expression, mistakes):
     try:
+        names = {}
+        exec("from zeroledger import *", names)
         scope = {name: _z.parse_count(text, name) for name, text in written}
-        names = {name: getattr(_z, name) for name in _z.__all__}
         scope["answer"] = eval(expression, names, scope)
         return {"answer": scope["answer"], "mistakes": [eval(one, names, scope) for one in mistakes]}
     except ValueError as error:

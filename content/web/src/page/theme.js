@@ -20,6 +20,5 @@ if (button) {
     remember('theme', index === 0 ? undefined : THEMES[index]);
     show();
   });
-  button.hidden = false;
   show();
 }
