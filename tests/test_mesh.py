@@ -8,7 +8,7 @@ from zeroledger import PRESETS, TransformerShape, ledger
 from zeroledger.capacity import max_model_params
 from zeroledger.errors import InvalidInput, MeshError
 from zeroledger.mesh import Mesh, rank_numel, rank_tensors
-from zeroledger.mesh_ledger import fullest_stage, mesh_ledger
+from zeroledger.mesh_states import fullest_stage, mesh_ledger
 from zeroledger.peers_megatron import MegatronArgs, weight_and_optimizer_bytes
 
 LLAMA, LLAMA_70B, MIXTRAL, GPT2 = (PRESETS[name].model for name in ("llama-2-7b", "llama-2-70b", "mixtral-8x7b", "gpt2-xl"))

@@ -42,3 +42,15 @@ def test_importing_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
                           cwd=PACKAGE.parent)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_no_module_hides_it():
+    code = ("import importlib, pkgutil, zeroledger\n"
+            "for module in pkgutil.walk_packages(zeroledger.__path__, 'zeroledger.'):\n"
+            "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+            "import types\n"
+            "from zeroledger import *\n"
+            "print([name for name in zeroledger.__all__ if isinstance(getattr(zeroledger, name), types.ModuleType)])\n"
+            "print(callable(ledger), callable(mesh_ledger), Mesh().world_size)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
+    assert done.stdout.split("\n")[:2] == ["[]", "True True 1"]

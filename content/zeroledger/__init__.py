@@ -1,6 +1,5 @@
 """What a training run keeps in memory, byte by byte, with the source of every figure. Standard library only."""
 
-from .adapters import lora_params
 from .cards import CARDS, Card
 from .errors import ConfigError, InvalidInput, MeshError, RecipeError, UnitError
 from .hf_config import model_from_hf_config
@@ -10,3 +9,31 @@ from .presets import PRESETS, ModelPreset, preset
 from .recipe_book import ADAM_MIXED, RECIPES
 from .recipes import Recipe, RecipeRow, recipe
 from .units import GB, GIB, format_bytes, format_count, parse_bytes, parse_count
+
+# Public names that are imported when first used, so that importing the package stays quick. A name must not be a
+# module's own: importing the module would hide it.
+LAZY = {
+    "Mesh": "mesh", "mesh_ledger": "mesh_states", "rule_ledger": "rule_states", "max_model_params": "capacity",
+    "lora_params": "adapters",
+}
+
+__all__ = [
+    "ADAM_MIXED", "CARDS", "Card", "ConfigError", "GB", "GIB", "InvalidInput", "Ledger", "LedgerRow", "MeshError",
+    "ModelPreset", "PRESETS", "RECIPES", "Recipe", "RecipeError", "RecipeRow", "Tensor", "TransformerShape", "UnitError",
+    "format_bytes", "format_count", "ledger", "model_from_hf_config", "parse_bytes", "parse_count", "preset", "recipe",
+    *LAZY,
+]
+
+
+def __getattr__(name):
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{LAZY[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

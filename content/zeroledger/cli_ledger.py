@@ -62,8 +62,8 @@ def _ledger(arguments):
 
 def _model_ledger(arguments, model, mesh, stage, recipe, trained, plain_data_parallel):
     """A ledger that needs the tensors: of a mesh, or by a framework's rule."""
-    from .mesh_ledger import mesh_ledger
-    from .rule_ledger import rule_ledger
+    from .mesh_states import mesh_ledger
+    from .rule_states import rule_ledger
 
     if model is None:
         raise InvalidInput("--params", arguments.params, "--model or --hf-config, as --tp, --pp, --cp, --ep and --rule need tensors")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from zeroledger import PRESETS, TransformerShape, frameworks, ledger
 from zeroledger.errors import InvalidInput
-from zeroledger.rule_ledger import RULES, rule_ledger
+from zeroledger.rule_states import RULES, rule_ledger
 
 TOY = TransformerShape(126, 4, 9, 1009, intermediate_size=506, gated_mlp=False, norm="layernorm", max_position_embeddings=64,
                        qkv_bias=True, attention_out_bias=True, mlp_bias=True, fused_qkv=True)
