@@ -33,8 +33,8 @@ class Cluster(Exchange):
 
     def bucket_would_overflow(self, layer):
         """Whether the bucket holds something and has no room for ``layer``'s gradients."""
-        filled = sum(each.numel for each in self.bucket)
-        return bool(self.bucket) and filled + layer.numel > self.settings.reduce_bucket_numel
+        numel = self.settings.scale * sum(each.numel for each in [*self.bucket, layer])
+        return bool(self.bucket) and numel > self.settings.reduce_bucket_numel
 
     def load(self, batch):
         """Put each rank's samples of a micro-batch in place."""

@@ -9,6 +9,13 @@ from .rank import Rank
 OFFLOADED_ROLES = {"none": (), "optimizer": ("optimizer", "grads"), "params": ("optimizer", "grads", "params")}
 
 
+def chunk_numel(settings, tensor):
+    """Elements of a tensor's piece on each rank, padding included: of its elements, or of whole rows of it."""
+    if settings.sharding == "rows":
+        return ceil_div(tensor.shape[0], settings.dp_size) * (tensor.numel // tensor.shape[0])
+    return ceil_div(tensor.numel, settings.dp_size)
+
+
 class Layout:
     """``dp_size`` ranks, each with its parameters, gradients and optimizer states: whole, or its piece of every tensor."""
 
@@ -19,14 +26,8 @@ class Layout:
         self.cast_state = CASTS["fp32"] if mixed else self.cast
         self.layers = layers_of(settings, self.cast)
         self.ranks = [Rank(index, log, settings.device_bytes) for index in range(settings.dp_size)]
-        self.chunk = {tensor.name: self._chunk_numel(tensor) for layer in self.layers for tensor in layer.tensors}
+        self.chunk = {tensor.name: chunk_numel(settings, tensor) for layer in self.layers for tensor in layer.tensors}
         self._lay_out(initial_weights(settings, self.layers))
-
-    def _chunk_numel(self, tensor):
-        """Elements of a tensor's piece on each rank, the last ones padded."""
-        if self.settings.sharding == "rows":
-            return ceil_div(tensor.shape[0], len(self.ranks)) * (tensor.numel // tensor.shape[0])
-        return ceil_div(tensor.numel, len(self.ranks))
 
     def _lay_out(self, weights):
         for layer in self.layers:

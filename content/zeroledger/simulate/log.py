@@ -4,7 +4,7 @@ import sys
 from collections import namedtuple
 
 FIELDS = ("rank", "step", "micro_batch", "phase", "at", "event", "tensor", "category", "numel", "num_bytes", "tier", "lane",
-          "start_s", "end_s", "line", "allocated_bytes", "reserved_bytes")
+          "start_s", "end_s", "line", "live_bytes", "reserved_bytes")
 
 Event = namedtuple("Event", FIELDS)
 Event.__doc__ = """One event of one rank.
@@ -27,11 +27,11 @@ class Log:
         self.step, self.micro_batch, self.phase, self.at = -1, -1, "start", ""
 
     def record(self, rank, event, tensor="", category="", numel=0, num_bytes=0, tier="", lane="", start_s=0.0, end_s=0.0,
-               allocated_bytes=0, reserved_bytes=0, line=None):
+               live_bytes=0, reserved_bytes=0, line=None):
         """Append one ``Event``."""
         self.events.append(Event(rank, self.step, self.micro_batch, self.phase, self.at, event, tensor, category, numel,
                                  num_bytes, tier, lane, start_s, end_s, self.line() if line is None else line,
-                                 allocated_bytes, reserved_bytes))
+                                 live_bytes, reserved_bytes))
 
     def line(self):
         """The line of the training loop that is running, 0 outside of it."""

@@ -1,10 +1,10 @@
-"""A rank's device memory: bytes asked for, bytes reserved by the caching allocator, and the capacity."""
+"""The end of a simulated device's memory, told as PyTorch tells it: the request, the instant, every meter, what was live."""
 
 from ..units import format_bytes
 
 
 class OutOfMemory(Exception):
-    """A request that did not fit; ``report`` is plain data."""
+    """A request that did not fit; ``report`` is plain data. Caught by ``simulate``, which returns the run until then."""
 
     def __init__(self, report):
         self.report = report
@@ -12,29 +12,11 @@ class OutOfMemory(Exception):
 
 
 def out_of_memory_text(report):
-    """An out-of-memory report as a paragraph: instant, request, the three meters, and what was live."""
-    live = ", ".join(f"{category} {format_bytes(size)}" for category, size in report["live"].items())
-    reserved_free = report["reserved_bytes"] - report["allocated_bytes"]
+    """An out-of-memory report as a paragraph."""
+    size = {name: format_bytes(value) for name, value in report.items() if name.endswith("_bytes")}
+    unused = format_bytes(report["reserved_bytes"] - report["allocated_bytes"])
+    live = ", ".join(f"{category} {format_bytes(total)}" for category, total in report["live"].items())
     return (f"Out of memory on rank {report['rank']}, step {report['step']}, {report['instant']}: tried to allocate "
-            f"{format_bytes(report['request_bytes'])} for {report['category']} of {report['tensor']}. Device "
-            f"{format_bytes(report['device_bytes'])}, reserved {format_bytes(report['reserved_bytes'])}, allocated "
-            f"{format_bytes(report['allocated_bytes'])} (reserved but unallocated {format_bytes(reserved_free)}). "
-            f"Live: {live or 'nothing'}.")
-
-
-class DevicePool:
-    """Meters of one device. ``allocate`` returns a block, or None when nothing is left."""
-
-    def __init__(self, device_bytes=None):
-        self.device_bytes = device_bytes
-        self.allocated_bytes = self.reserved_bytes = 0
-
-    def allocate(self, num_bytes):
-        if self.device_bytes is not None and self.allocated_bytes + num_bytes > self.device_bytes:
-            return None
-        self.allocated_bytes += num_bytes
-        self.reserved_bytes = max(self.reserved_bytes, self.allocated_bytes)
-        return (num_bytes,)
-
-    def free(self, block):
-        self.allocated_bytes -= block[0]
+            f"{size['request_bytes']} for {report['category']} of {report['tensor']}. The device has {size['device_bytes']}; "
+            f"{size['reserved_bytes']} are reserved, {size['allocated_bytes']} of them allocated in blocks for "
+            f"{size['live_bytes']} of live tensors, {unused} unused in no block that fits. Live: {live or 'nothing'}.")

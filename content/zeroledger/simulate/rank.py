@@ -1,6 +1,7 @@
 """One virtual rank: the numbers it holds, its memory meters, and the clocks of its lanes."""
 
-from .memory import DevicePool, OutOfMemory
+from ..caching_allocator import CachingAllocator, OutOfDeviceMemory
+from .memory import OutOfMemory
 
 
 class Rank:
@@ -12,25 +13,24 @@ class Rank:
         self.whole, self.unreduced = {}, {}  # gathered weights; whole gradients that wait for their reduction
         self.ids = self.targets = ()
         self.flow, self.inputs, self.kept = None, {}, {}  # what travels between layers, and what backward will need
-        self.live, self.host_bytes = {}, 0
-        self.pool = DevicePool(device_bytes)
+        self.live, self.allocator = {}, CachingAllocator(device_bytes)
         self.now = self.wire_free = self.host_free = 0.0
+
+    @property
+    def num_tokens(self):
+        """Tokens of the micro-batch in place."""
+        return sum(map(len, self.targets))
 
     def allocate(self, category, tensor, numel, num_bytes, event="allocate", tier="device"):
         """Take memory for a buffer; raises ``OutOfMemory`` when the device has no room."""
         if tier == "device":
-            block = self.pool.allocate(num_bytes)
-            if block is None:
-                self._out_of_memory(category, tensor, numel, num_bytes)
-            self.live[category, tensor] = (numel, num_bytes, block)
-        else:
-            self.host_bytes += num_bytes
+            self.live[category, tensor] = (numel, num_bytes, self._handle(category, tensor, numel, num_bytes))
         self._record(event, tensor, category, numel, num_bytes, tier)
 
     def free(self, category, tensor, event="free"):
         """Give a buffer's memory back to the allocator."""
-        numel, num_bytes, block = self.live.pop((category, tensor))
-        self.pool.free(block)
+        numel, num_bytes, handle = self.live.pop((category, tensor))
+        self.allocator.free(handle)
         self._record(event, tensor, category, numel, -num_bytes, "device")
 
     def compute(self, event, layer, numel, seconds):
@@ -38,39 +38,38 @@ class Rank:
         start, self.now = self.now, self.now + seconds
         self._record(event, layer.name, "", numel, 0, "", "compute", start, self.now)
 
+    def communicate(self, event, tensor, category, numel, num_bytes, start, end):
+        """Occupy the communication lane; every rank of a collective is told the same times."""
+        self.wire_free = end
+        self._record(event, tensor, category, numel, num_bytes, "", "communication", start, end)
+
     def move(self, event, tensor, category, numel, num_bytes, seconds):
-        """Copy between device and host: one lane, and the copy waits for what was computed before."""
+        """Occupy the host lane: a copy to or from the host, or work there; it waits for what was computed before."""
         start = max(self.now, self.host_free)
         self.host_free = start + seconds
         self._record(event, tensor, category, numel, num_bytes, "", "host", start, self.host_free)
 
-    @property
-    def num_tokens(self):
-        """Tokens of the micro-batch in place."""
-        return sum(map(len, self.targets))
-
-    def live_bytes(self):
+    def live_by_category(self):
         """Bytes live on the device by category."""
         totals = {}
         for (category, _), (_, num_bytes, _) in self.live.items():
             totals[category] = totals.get(category, 0) + num_bytes
         return totals
 
-    def communicate(self, event, tensor, category, numel, num_bytes, start, end):
-        """Occupy the communication lane; every rank of a collective is told the same times."""
-        self.wire_free = end
-        self._record(event, tensor, category, numel, num_bytes, "", "communication", start, end)
+    def _handle(self, category, tensor, numel, num_bytes):
+        meters = self.allocator
+        try:
+            return meters.allocate(num_bytes)
+        except OutOfDeviceMemory:
+            self._record("out_of_memory", tensor, category, numel, num_bytes, "device")
+            raise OutOfMemory({
+                "rank": self.index, "step": self.log.step, "micro_batch": self.log.micro_batch,
+                "instant": self.log.instant(), "tensor": tensor, "category": category, "request_bytes": num_bytes,
+                "device_bytes": meters.capacity_bytes, "reserved_bytes": meters.reserved_bytes,
+                "allocated_bytes": meters.allocated_bytes, "live_bytes": meters.requested_bytes,
+                "live": self.live_by_category(), "line": self.log.events[-1].line}) from None
 
     def _record(self, event, tensor, category, numel, num_bytes, tier, lane="", start=None, end=None):
         at = self.now if start is None else start
         self.log.record(self.index, event, tensor, category, numel, num_bytes, tier, lane, at, at if end is None else end,
-                        self.pool.allocated_bytes, self.pool.reserved_bytes)
-
-    def _out_of_memory(self, category, tensor, numel, num_bytes):
-        self._record("out_of_memory", tensor, category, numel, num_bytes, "device")
-        raise OutOfMemory({
-            "rank": self.index, "step": self.log.step, "micro_batch": self.log.micro_batch, "instant": self.log.instant(),
-            "tensor": tensor, "category": category, "request_bytes": num_bytes, "device_bytes": self.pool.device_bytes,
-            "allocated_bytes": self.pool.allocated_bytes, "reserved_bytes": self.pool.reserved_bytes,
-            "live": self.live_bytes(), "line": self.log.events[-1].line,
-        })
+                        self.allocator.requested_bytes, self.allocator.reserved_bytes)

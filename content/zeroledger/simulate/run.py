@@ -83,7 +83,7 @@ class Run:
     def peak(self, rank=None):
         """The ``Peak`` of ``rank``, by default of the rank with the highest; the first moment where several tie."""
         ranks = range(self.settings.dp_size) if rank is None else [rank]
-        tops = [max((event.allocated_bytes, -index) for index, event in enumerate(self.events) if event.rank == each)
+        tops = [max((event.live_bytes, -index) for index, event in enumerate(self.events) if event.rank == each)
                 for each in ranks]
         index = -max(tops)[1]
         return self._peak_at(index)
@@ -99,7 +99,7 @@ class Run:
         live = {}
         for category, _, size in held:
             live[category] = live.get(category, 0) + size
-        return Peak(top.rank, top.allocated_bytes, instant_of(top), top.step, top.micro_batch, index, live, held)
+        return Peak(top.rank, top.live_bytes, instant_of(top), top.step, top.micro_batch, index, live, held)
 
     def collective_numel(self, step=0, rank=0):
         """{collective: full-buffer elements} that ``rank`` took part in during ``step``."""

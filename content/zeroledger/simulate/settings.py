@@ -27,7 +27,7 @@ LARGEST_WORK = 100_000_000  # multiplications of a run: minutes of pure Python
 class Costs:
     """The cost model: operations and bytes a second. One simulated multiplication or byte costs as much as a real one."""
 
-    flops_per_s: float = 100e12
+    flops_per_s: float = 2e12  # 100e12 of a real device, divided by 50: a toy sequence has so many tokens fewer
     link: Interconnect = field(default_factory=lambda: interconnect("nvlink-a100"))
     host_bytes_per_s: float = 31.5e9  # PCIe 4 × 16, one direction
     host_adam_bytes_per_s: float = 50e9  # memory traffic of a vectorised Adam on the CPU
@@ -45,7 +45,7 @@ class Settings:
     """One simulated training run. Sizes are elements; raises ``InvalidInput`` naming the field.
 
     ``prefetch_depth`` counts layers gathered ahead, ``reduce_bucket_numel`` elements reduced at once. ``scale``: every
-    stored number stands for that many in elements, bytes and operations, so that a toy fills megabytes.
+    stored number stands for that many in the log's elements and bytes and in the bucket, so that a toy fills megabytes.
     ``device_bytes``: capacity of a rank, None for no limit. ``breaks`` are names of ``BREAKS``.
     """
 
@@ -63,7 +63,7 @@ class Settings:
     gradient_accumulation_steps: int = 2
     num_steps: int = 2
     prefetch_depth: int = 1
-    reduce_bucket_numel: int = 512
+    reduce_bucket_numel: int = 2_000_000
     overlap: bool = True
     recompute: str = "none"
     offload: str = "none"
@@ -74,7 +74,7 @@ class Settings:
     schedule_steps: int = 20
     seed: int = 0
     breaks: tuple = ()
-    scale: int = 1
+    scale: int = 4096
     device_bytes: int | None = None
     costs: Costs = Costs()
 
