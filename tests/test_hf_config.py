@@ -95,6 +95,13 @@ def test_llama_without_key_value_heads_has_as_many_as_heads():
     assert model_from_hf_config(config).num_params == configs()["llama-2-7b"]["num_params"]
 
 
+def test_deepseek_v3_has_the_router_bias_unless_told_otherwise():
+    config = dict(configs()["deepseek-v3"]["config"])
+    del config["topk_method"]
+    assert model_from_hf_config(config).num_params == configs()["deepseek-v3"]["num_params"]
+    assert not model_from_hf_config(config | {"topk_method": "greedy"}).router_bias
+
+
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
          "intermediate_size": 128, "vocab_size": 100}
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zeroledger import ADAM_MIXED, GB, GIB, RECIPES, ledger, recipe
+from zeroledger import ADAM_MIXED, GB, GIB, PRESETS, RECIPES, ledger, recipe
 from zeroledger.errors import InvalidInput
 
 CATEGORIES = ["params", "grads", "master_params", "exp_avg", "exp_avg_sq"]
@@ -91,6 +91,17 @@ def test_bad_input_names_the_field(arguments, field):
         ledger(*arguments)
     assert caught.value.field == field
     assert "expected" in str(caught.value)
+
+
+def test_a_model_may_be_a_preset_or_its_name():
+    books = [ledger(model=model, dp_size=8, stage=3) for model in ("llama-2-7b", PRESETS["llama-2-7b"], PRESETS["llama-2-7b"].model)]
+    assert books[0] == books[1] == books[2] == ledger(6_738_415_616, 8, 3)
+
+
+@pytest.mark.parametrize("model", ["llama", 7e9, {"hidden_size": 8}, [], b"llama-2-7b"])
+def test_what_is_no_model_is_refused(model):
+    with pytest.raises(InvalidInput, match="model"):
+        ledger(model=model)
 
 
 PARAMS, RANKS, STAGES = st.integers(1, 10**13), st.integers(1, 10**5), st.integers(0, 3)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from zeroledger import PRESETS, TransformerShape, ledger
+from zeroledger import PRESETS, RECIPES, TransformerShape, ledger
 from zeroledger.capacity import max_model_params
 from zeroledger.errors import InvalidInput, MeshError
 from zeroledger.mesh import Mesh, rank_numel, rank_tensors
-from zeroledger.mesh_states import fullest_stage, mesh_ledger
+from zeroledger.mesh_states import fullest_stage, mesh_ledger, mesh_states_bytes
 from zeroledger.peers_megatron import MegatronArgs, weight_and_optimizer_bytes
 
 LLAMA, LLAMA_70B, MIXTRAL, GPT2 = (PRESETS[name].model for name in ("llama-2-7b", "llama-2-70b", "mixtral-8x7b", "gpt2-xl"))
@@ -110,6 +110,22 @@ def test_megatron_s_formula_agrees_up_to_the_final_norm(tp, pp, dp):
     else:
         # Megatron's buffer of main gradients is whole with the distributed optimizer: 6 + 12/d
         assert ours.model_states_bytes_per_rank == pytest.approx(weight_and_optimizer_bytes(args), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["llama-2-7b", "mixtral-8x7b"])
+@pytest.mark.parametrize("stage", range(4))
+def test_the_planner_s_quick_total_is_the_ledger_s(name, stage):
+    mesh = Mesh(dp=8, tp=2, pp=2, ep=PRESETS[name].model.num_experts or 1)
+    for recipe in (RECIPES["adam-mixed"], RECIPES["adam-8bit"]):
+        for pp_rank in (0, 1):
+            book = mesh_ledger(name, mesh, stage, recipe, pp_rank)
+            assert mesh_states_bytes(PRESETS[name].model, mesh, stage, recipe, pp_rank) == book.model_states_bytes_per_rank
+
+
+@pytest.mark.parametrize("model, mesh", [("llama", Mesh()), (7, Mesh()), (None, Mesh()), (LLAMA, None), (LLAMA, 8), (LLAMA, {"dp": 8})])
+def test_what_is_no_model_or_no_mesh_is_refused(model, mesh):
+    with pytest.raises(InvalidInput):
+        mesh_ledger(model, mesh)
 
 
 def test_fullest_stage():

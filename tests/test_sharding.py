@@ -94,3 +94,10 @@ def test_hybrid_groups_divide_the_world_or_are_refused(world, group):
     else:
         with pytest.raises(InvalidInput, match=f"{group}.*{world}"):
             sharding.hybrid_group(world, group)
+
+
+@pytest.mark.parametrize("tensors", [5, None, "ab", [5], [()], [], [(2, 0)], [(2, "3")], [(2, float("nan"))]])
+def test_what_is_no_tensor_is_refused(tensors):
+    for rule in RULES:
+        with pytest.raises(InvalidInput):
+            rule(tensors, 2)

@@ -1,6 +1,7 @@
 """How many parameters low-rank adapters (LoRA) add to a model."""
 
 from .errors import ConfigError, check_count, shown
+from .models import as_model
 
 ATTENTION_TARGETS = ("q_proj", "v_proj")  # the paper's choice and PEFT's default for Llama
 
@@ -11,7 +12,7 @@ def lora_params(model, rank, targets=ATTENTION_TARGETS):
     ``targets`` are names such as "q_proj", or "all-linear" for every matrix in the layers except routers. Raises
     ``ConfigError`` when the rank is not whole or no matrix matches. Source: arXiv:2106.09685 sec. 4.1.
     """
-    rank = check_count("rank", rank, 1, 10**6, ConfigError)
+    model, rank = as_model(model), check_count("rank", rank, 1, 10**6, ConfigError)
     if targets != "all-linear" and not isinstance(targets, (list, tuple)):
         raise ConfigError("targets", targets, "a list of matrix names, or 'all-linear'")
     chosen = [tensor for tensor in model.tensors() if _is_target(tensor, targets)]

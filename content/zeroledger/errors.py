@@ -32,14 +32,16 @@ class MeshError(InvalidInput):
 
 
 def shown(value):
-    """``repr(value)``, shortened; safe for integers too long to print."""
+    """``repr(value)``, shortened; quick for huge texts and containers, safe for integers too long to print."""
+    if isinstance(value, (str, bytes, bytearray)):
+        value = value[:LONGEST_SHOWN]
+    elif isinstance(value, (list, tuple, dict, set, frozenset)) and len(value) > 20:
+        return f"a {type(value).__name__} of {len(value):,} entries"
     try:
         text = repr(value)
-    except ValueError:  # CPython refuses to print integers of more than 4300 digits
-        return "an integer of thousands of digits"
-    if len(text) > LONGEST_SHOWN:
-        return text[: LONGEST_SHOWN - 1] + "…"
-    return text
+    except (ValueError, RecursionError):  # CPython refuses to print integers of more than 4300 digits
+        return "a value too long to print"
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 def check_count(field, value, minimum=1, maximum=LARGEST_COUNT, error=InvalidInput):

@@ -143,12 +143,13 @@ def deepseek(fields):
     every, width = fields.count("moe_layer_freq", 1), fields.count("moe_intermediate_size")
     bias = fields.flag("attention_bias", False)
     experts = fields.count("n_routed_experts", 0, 0)
+    routing = "noaux_tc" if fields.get("model_type") == "deepseek_v3" else "greedy"
     return TransformerShape(
         **_common(fields) | {"num_key_value_heads": None, "head_dim": None},
         num_experts=experts, num_experts_per_tok=fields.count("num_experts_per_tok", 0, 0) if experts else 0,
         moe_intermediate_size=width, shared_expert_intermediate_size=width * fields.count("n_shared_experts", 0, 0),
         dense_layers=tuple(layer for layer in range(min(layers, 100_000)) if layer < first or layer % every),
-        router_bias=fields.text("topk_method", "greedy") == "noaux_tc",
+        router_bias=fields.text("topk_method", routing) == "noaux_tc",
         kv_lora_rank=fields.count("kv_lora_rank"), q_lora_rank=fields.count("q_lora_rank", 0, 0),
         qk_nope_head_dim=fields.count("qk_nope_head_dim"), qk_rope_head_dim=fields.count("qk_rope_head_dim"),
         v_head_dim=fields.count("v_head_dim"), qkv_bias=bias, attention_out_bias=bias, family="deepseek")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .errors import InvalidInput, ceil_div, check_count, check_stage
 from .groups import group_numel
+from .models import as_model
 from .recipes import recipe as find_recipe
 from .sharding import hybrid_group
 
@@ -79,15 +80,16 @@ def ledger(num_params=None, dp_size=1, stage=0, recipe="adam-mixed", *, model=No
            shard_size=None, hpz_size=None):
     """The ``Ledger`` of ``num_params`` parameters on ``dp_size`` ranks at ZeRO ``stage``.
 
-    ``recipe`` is a ``Recipe``, its name, or a dict. ``model`` (a ``TransformerShape``) may stand in for
-    ``num_params`` and is needed by recipes that treat some tensors differently (Muon, Adafactor);
+    ``recipe`` is a ``Recipe``, its name, or a dict. ``model`` (a ``TransformerShape``, a preset or its name) may
+    stand in for ``num_params`` and is needed by recipes that treat some tensors differently (Muon, Adafactor);
     ``trained_params`` by those that freeze the rest (LoRA). Hybrid sharding: ``shard_size`` ranks share one copy and
     the others hold the same (HSDP, MiCS); ``hpz_size`` ranks share a second copy of the 16-bit parameters at stage 3
     (ZeRO++ hpZ). Raises ``InvalidInput`` (a ``ValueError``).
     """
     rules, dp_size, stage = find_recipe(recipe), check_count("dp_size", dp_size), check_stage(stage)
-    if num_params is None and model is not None:
-        num_params = model.num_params
+    if model is not None:
+        model = as_model(model)
+        num_params = model.num_params if num_params is None else num_params
     num_params = check_count("num_params", num_params)
     group = dp_size if shard_size is None else hybrid_group(dp_size, shard_size, "shard_size")[0]
     rows = [_row(row, group_numel(row.group, num_params, model, trained_params), group, stage) for row in rules.rows]

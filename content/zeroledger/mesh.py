@@ -59,6 +59,8 @@ def check_fit(model, mesh):
 
     Key/value heads fewer than ``tp`` are copied when they divide it. The vocabulary is padded, not refused.
     """
+    if not isinstance(mesh, Mesh):
+        raise MeshError("mesh", mesh, "a Mesh(dp=…, tp=…, …)")
     kv_heads = model.num_key_value_heads
     if model.num_attention_heads % mesh.tp:
         raise MeshError("tp", mesh.tp, f"a divisor of num_attention_heads {model.num_attention_heads}")

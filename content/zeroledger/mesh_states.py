@@ -3,7 +3,8 @@
 from .errors import check_stage
 from .groups import local_group_numel
 from .ledger import Ledger, LedgerRow
-from .mesh import rank_numel, rank_tensors
+from .mesh import check_fit, rank_numel, rank_tensors
+from .models import as_model
 from .recipes import recipe as find_recipe
 
 
@@ -13,12 +14,23 @@ def mesh_ledger(model, mesh, stage=0, recipe="adam-mixed", pp_rank=None, trained
     Sharded rows hold the ideal ceil(elements / ranks of the group): dp × cp for most parameters, world / (ep × etp ×
     pp) for routed experts. ``trained_params`` (LoRA) are this rank's own. Raises ``InvalidInput``, ``MeshError``.
     """
-    stage, rules = check_stage(stage), find_recipe(recipe)
+    model, stage, rules = as_model(model), check_stage(stage), find_recipe(recipe)
+    check_fit(model, mesh)
     if pp_rank is None:
         pp_rank = fullest_stage(model, mesh, stage, rules, trained_params)
     rows = tuple(_row(row, model, mesh, stage, pp_rank, trained_params) for row in rules.rows)
     layout = {"dp": mesh.dp, "tp": mesh.tp, "pp": mesh.pp, "cp": mesh.cp, "ep": mesh.ep, "etp": mesh.etp, "pp_rank": pp_rank}
     return Ledger(model.num_params, mesh.dense_shards, stage, rules.name, rows, layout)
+
+
+def mesh_states_bytes(model, mesh, stage, recipe, pp_rank=0):
+    """``mesh_ledger(…).model_states_bytes_per_rank`` without the rows, quick enough for a planner.
+
+    Only for a ``Recipe`` whose rows count all parameters (``groups == ("all",)``); ``model`` must be a shape.
+    """
+    dense, expert = rank_numel(model, mesh, pp_rank)
+    shard = -(-dense // mesh.dense_shards) - (-expert // mesh.expert_shards)
+    return sum(row.bytes_for(shard if row.is_sharded(stage) else dense + expert) for row in recipe.rows)
 
 
 def fullest_stage(model, mesh, stage=0, recipe="adam-mixed", trained_params=None):

@@ -153,6 +153,21 @@ class TransformerShape:
         return self.num_params - idle * sum(map(self.is_moe_layer, range(self.num_layers)))
 
 
+def as_model(given, field="model"):
+    """The ``TransformerShape`` that ``given`` is, holds (a ``ModelPreset``) or names ("llama-2-7b").
+
+    Raises ``ConfigError`` for anything else.
+    """
+    shape = getattr(given, "model", given)
+    if isinstance(given, str):
+        from .presets import preset
+
+        shape = preset(given).model
+    if not isinstance(shape, TransformerShape):
+        raise ConfigError(field, given, "a TransformerShape, a preset or the name of a preset")
+    return shape
+
+
 @lru_cache(maxsize=32)
 def _tensors(shape):
     from .tensors import emit_tensors  # imports Tensor from here

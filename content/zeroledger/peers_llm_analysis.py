@@ -8,6 +8,7 @@ and the peak never holds activations and gradients at once, which gradient accum
 from dataclasses import dataclass
 
 from .errors import InvalidInput, check_choice, check_count, check_flag, check_stage
+from .models import as_model
 
 RECOMPUTE = ("none", "attn_compute", "attn", "norm_attn_norm", "full")
 
@@ -38,6 +39,7 @@ def llm_analysis(model, seq_length, micro_batch_size=1, stage=0, dp=1, tp=1, pp=
 
     ``recompute`` is one of ``RECOMPUTE``; ``sp`` the degree of sequence parallelism. Raises ``InvalidInput``.
     """
+    model = as_model(model)
     if model.num_experts or model.kv_lora_rank:
         raise InvalidInput("model", model.family, "a dense model with ordinary attention")
     degrees = {"dp": dp, "tp": tp, "pp": pp, "sp": sp, "seq_length": seq_length, "micro_batch_size": micro_batch_size}

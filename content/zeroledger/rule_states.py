@@ -6,6 +6,7 @@
 from .errors import InvalidInput, check_choice, check_count, check_stage
 from .groups import is_hidden_matrix, local_group_numel
 from .ledger import Ledger, LedgerRow
+from .models import as_model
 from .recipes import recipe as find_recipe
 from .sharding import (PERSISTENCE_THRESHOLD, flat_gradient_numels, flat_shards, fsdp2_shards, ideal_shards,
                        persistent_numel, stage3_shards, zero_redundancy_shards)
@@ -23,6 +24,7 @@ def rule_ledger(model, num_ranks, stage, recipe="adam-mixed", rule="fsdp2", rank
     the small tensors (at most ``persistence_threshold`` elements) that stay whole. Rows of groups that no rule cuts by
     tensor (factors, adapters) are split ideally. Raises ``InvalidInput``.
     """
+    model = as_model(model)
     num_ranks, stage, rules = check_count("num_ranks", num_ranks), check_stage(stage), find_recipe(recipe)
     check_choice("rule", rule, RULES)
     if stage not in RULES[rule]:

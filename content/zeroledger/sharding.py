@@ -26,7 +26,10 @@ def sizes_of(tensors):
 
     Raises ``InvalidInput`` for an empty list, a scalar or a length that is not a whole number above 0.
     """
-    shapes = [tuple(getattr(tensor, "shape", tensor)) for tensor in tensors]
+    try:
+        shapes = [tuple(getattr(tensor, "shape", tensor)) for tensor in tensors]
+    except TypeError:
+        raise InvalidInput("tensors", tensors, "a list of tensors or shapes such as (4096, 4096)") from None
     if not shapes:
         raise InvalidInput("tensors", tensors, "at least one tensor")
     for shape in shapes:
