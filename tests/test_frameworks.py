@@ -83,3 +83,10 @@ def test_bad_input_is_refused(arguments):
     if len(arguments) == 3 and arguments[2] == 1:
         with pytest.raises(InvalidInput):
             frameworks.fsdp2_states(*arguments[:2])
+
+
+def test_fp32_accumulation_at_stage_3_doubles_the_gradient_shard_only():
+    shapes = [shape for _, shape in toy_gpt("even")]
+    plain, fp32 = (frameworks.deepspeed_states(shapes, 2, 3, grad_accum_dtype=dtype)[0] for dtype in ("bf16", "fp32"))
+    assert fp32.pop("grad_averaged_gradients") == 2 * plain.pop("grad_averaged_gradients")
+    assert fp32 == plain

@@ -66,10 +66,11 @@ def fp32_gradients(shapes, ranks, stage, instant):
     return tuple(dict(states) for _ in range(ranks))
 
 
-def stage3(shapes, ranks, instant, persistence_threshold, bucket_bytes):
+def stage3(shapes, ranks, instant, persistence_threshold, bucket_bytes, gradient_bytes=2):
     """Shards of every tensor, a permanent gradient shard and reduce bucket, and small parameters whole beside their shards.
 
-    On one rank a shard is the parameter itself and is counted once.
+    On one rank a shard is the parameter itself and is counted once. The gradient shard has ``gradient_bytes`` an
+    element: 4 with fp32 accumulation (read in stage3.py, where the buffer takes that dtype; not measured).
     """
     part = stage3_shards(shapes, ranks)[0].stored_numel
     whole = sum(map(numel_of, shapes)) if ranks == 1 else persistent_numel(shapes, persistence_threshold)
@@ -77,5 +78,5 @@ def stage3(shapes, ranks, instant, persistence_threshold, bucket_bytes):
     if ranks > 1:
         states["param_shard_ds_tensor"] = 2 * part
     gradient = "grad_param_id_to_grad_partition" if instant == "after_step" else "grad_averaged_gradients"
-    states |= _adam(part, 1) | {gradient: 2 * part, "ipg_bucket": bucket_bytes} | _other(3, instant)
+    states |= _adam(part, 1) | {gradient: gradient_bytes * part, "ipg_bucket": bucket_bytes} | _other(3, instant)
     return tuple(dict(states) for _ in range(ranks))

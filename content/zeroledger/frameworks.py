@@ -74,7 +74,7 @@ def deepspeed_states(tensors, num_ranks, stage, instant="after_backward", grad_a
     """DeepSpeed bf16 with Adam at ZeRO ``stage``, per rank.
 
     ``instant``: "after_backward" (of the last micro-batch), "after_micro_batch" (of an earlier one), "after_step".
-    ``grad_accum_dtype`` fp32 accumulates gradients in fp32 (``data_types.grad_accum_dtype``; stages 1 and 2).
+    ``grad_accum_dtype`` fp32 accumulates gradients in fp32 (``data_types.grad_accum_dtype``; stages 1 to 3).
     ``persistence_threshold`` and ``reduce_bucket_numel`` are elements. Raises ``InvalidInput``.
     """
     check_choice("instant", instant, ("after_backward", "after_micro_batch", "after_step"))
@@ -82,14 +82,14 @@ def deepspeed_states(tensors, num_ranks, stage, instant="after_backward", grad_a
     stage, ranks = check_stage(stage), check_count("num_ranks", num_ranks)
     bucket = 2 * check_count("reduce_bucket_numel", reduce_bucket_numel)
     shapes = sizes_of(tensors)
-    if grad_accum_dtype == "fp32" and stage in (0, 3):
-        raise InvalidInput("grad_accum_dtype", grad_accum_dtype, f"bf16 at stage {stage} (fp32 was not measured there)")
+    if grad_accum_dtype == "fp32" and stage == 0:
+        raise InvalidInput("grad_accum_dtype", grad_accum_dtype, "bf16 at stage 0 (fp32 was not measured there)")
     from . import deepspeed_accounts as accounts
 
     if stage == 0:
         return accounts.stage0(shapes, ranks, instant)
     if stage == 3:
-        return accounts.stage3(shapes, ranks, instant, persistence_threshold, bucket)
+        return accounts.stage3(shapes, ranks, instant, persistence_threshold, bucket, 4 if grad_accum_dtype == "fp32" else 2)
     if grad_accum_dtype == "fp32":
         return accounts.fp32_gradients(shapes, ranks, stage, instant)
     return accounts.stage1_or_2(shapes, ranks, stage, instant, bucket)

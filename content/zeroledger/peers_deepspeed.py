@@ -12,10 +12,10 @@ from .errors import InvalidInput, check_choice, check_count, check_flag, check_n
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes per GPU and bytes of host memory per node (floats where DeepSpeed's own are)."""
+    """Bytes per GPU and bytes of host memory per node, cut to whole bytes as DeepSpeed cuts them."""
 
-    gpu_bytes: float
-    cpu_bytes: float
+    gpu_bytes: int
+    cpu_bytes: int
 
 
 def zero2_estimate(total_params, gpus_per_node=1, nodes=1, offload_optimizer=False, buffer=1.5, formula="code"):
@@ -27,13 +27,13 @@ def zero2_estimate(total_params, gpus_per_node=1, nodes=1, offload_optimizer=Fal
     """
     params, per_node, nodes = _setup(total_params, gpus_per_node, nodes)
     check_flag("offload_optimizer", offload_optimizer)
-    check_number("buffer", buffer, 0)
+    check_number("buffer", buffer, 0, 1000)
     check_choice("formula", formula, ("code", "documented"))
     gpus = per_node * nodes
     if offload_optimizer:
-        return Estimate(2 * params, params * max(4 * gpus, 16) * buffer)
+        return Estimate(2 * params, int(params * max(4 * gpus, 16) * buffer))
     replicated, divided = (2, 18) if formula == "code" else (4, 16)
-    return Estimate(replicated * params + divided * params / gpus, params * 4 * per_node * buffer)
+    return Estimate(replicated * params + divided * params // gpus, int(params * 4 * per_node * buffer))
 
 
 def zero3_estimate(total_params, largest_layer_params, gpus_per_node=1, nodes=1, offload_optimizer=False,
@@ -49,17 +49,17 @@ def zero3_estimate(total_params, largest_layer_params, gpus_per_node=1, nodes=1,
         check_flag(field, value)
     if offload_param and not offload_optimizer:
         raise InvalidInput("offload_param", offload_param, "false while the optimizer stays on the GPU")
-    check_number("buffer", buffer, 0)
+    check_number("buffer", buffer, 0, 1000)
     gathered, gpus = 4 * largest, per_node * nodes
     if not offload_optimizer:
         host = 4 * per_node * (largest if zero_init else params)
-        return Estimate(gathered + 18 * params / gpus, host * buffer)
+        return Estimate(gathered + 18 * params // gpus, int(host * buffer))
     kept_per_param = 18 if offload_param else 16
-    on_gpu = 0 if offload_param else 2 * params / gpus
+    on_gpu = 0 if offload_param else 2 * params // gpus
     multiplier = kept_per_param / nodes
     if not zero_init:
         multiplier = max(4 * per_node, multiplier)
-    return Estimate(gathered + on_gpu, params * multiplier * buffer)
+    return Estimate(gathered + on_gpu, int(params * multiplier * buffer))
 
 
 def _setup(total_params, gpus_per_node, nodes):
