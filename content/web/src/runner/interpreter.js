@@ -97,7 +97,7 @@ async function makeInterpreter(parts, post) {
  */
 function callPython(call, clock, crash) {
   try {
-    return { truncated: false, spent: false, ...JSON.parse(call()) };
+    return { truncated: false, spent: false, ...parseOutcome(call()) };
   } catch (error) {
     const ended = clock.reason === 'limit' ? 'timeout' : clock.reason === 'stop' ? 'stopped' : null;
     const cause = ended || clock.reason === 'output' ? '' : describe(error);
@@ -111,6 +111,13 @@ function callPython(call, clock, crash) {
       spent: true,
     };
   }
+}
+
+/** @param {string} text @returns {any} what cell.py returned; throws if the reader's code came between */
+function parseOutcome(text) {
+  const outcome = JSON.parse(text);
+  if (typeof outcome?.status !== 'string') throw new TypeError('the runner was tampered with');
+  return outcome;
 }
 
 /** @param {any} pyodide @param {OutputBatcher} output @param {GuardClock} clock @param {CrashStack} crash */

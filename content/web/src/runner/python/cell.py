@@ -13,6 +13,7 @@ from tracebacks import describe_error, remember_source, show_unraisable
 
 MAX_VALUE_CHARS = 200_000
 MAX_JSON_CHARS = 2_000_000
+_to_json = json.JSONEncoder().encode  # json.dumps may be the reader's own by the time it is needed
 _RESULT_NAME = "__zero_result__"
 _STATUS_OF = {TimeLimitExceeded: "timeout", StopRequested: "stopped", OutputLimitExceeded: "error"}
 
@@ -63,7 +64,7 @@ class CellRunner:
             self._state.restore_builtins()
             guard.stop()
             self._state.restore()
-        return json.dumps({**outcome, "spent": not self._state.is_usable()})
+        return _to_json({**outcome, "spent": not self._state.is_usable()})
 
     def _new_session(self, name):
         module = types.ModuleType("__main__")
@@ -95,7 +96,7 @@ def compile_cell(source, file_name):
 
 def _shown(value, mode):
     if mode == "json":
-        text = json.dumps(value)
+        text = _to_json(value)
         if len(text) > MAX_JSON_CHARS:
             raise ValueError(f"the result is {len(text)} characters of JSON; at most {MAX_JSON_CHARS} fit")
         return value
