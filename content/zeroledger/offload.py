@@ -115,7 +115,7 @@ class OffloadPlan:
                 "capacity_gained_bytes": self.capacity_gained_bytes}
 
 
-def offload(num_params=None, dp_size=1, stage=3, placement=Placement(), recipe="adam-mixed", *, ranks_per_node=8,
+def offload_plan(num_params=None, dp_size=1, stage=3, placement=Placement(), recipe="adam-mixed", *, ranks_per_node=8,
             staging=Staging(), model=None, trained_params=None):
     """The ``OffloadPlan`` of a ``ledger`` whose roles lie where ``placement`` says, for the fullest rank.
 

@@ -57,7 +57,7 @@ class Transfer:
     num_bytes: int
 
 
-def transfers(plan, gradient_accumulation_steps=1):
+def offload_transfers(plan, gradient_accumulation_steps=1):
     """The ``Transfer`` rows of an ``OffloadPlan`` for one optimizer step on one rank.
 
     Gradients go down after every micro-batch from stage 2 on (stage 1 reduces once). Updated parameters come back once;
@@ -130,7 +130,7 @@ class Verdict:
         return {**vars(self), "busy_s": dict(self.busy_s), "slowdown_at_least": self.slowdown_at_least}
 
 
-def verdict(plan, machine, compute_s, gradient_accumulation_steps=1):
+def offload_verdict(plan, machine, compute_s, gradient_accumulation_steps=1):
     """The ``Verdict`` on an ``OffloadPlan`` for a step that computes ``compute_s`` seconds on the device.
 
     Raises ``InvalidInput``, also when the plan uses NVMe and ``machine`` states no rate for it.
@@ -140,7 +140,7 @@ def verdict(plan, machine, compute_s, gradient_accumulation_steps=1):
     if check_number("compute_s", compute_s) <= 0:
         raise InvalidInput("compute_s", compute_s, "a number of seconds above 0")
     moved = dict.fromkeys(DIRECTIONS, 0)
-    for row in transfers(plan, gradient_accumulation_steps):
+    for row in offload_transfers(plan, gradient_accumulation_steps):
         moved[row.direction] += row.num_bytes
     busy = _busy_s(moved, machine, plan.ranks_per_node, compute_s)
     bottleneck = max(busy, key=busy.get)
