@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from zeroledger import PRESETS, RECIPES, TransformerShape, ledger
 from zeroledger.capacity import max_model_params
 from zeroledger.errors import InvalidInput, MeshError
-from zeroledger.mesh import Mesh, rank_numel, rank_tensors
+from zeroledger.mesh import Mesh, rank_numel, rank_tensors, stage_layers
 from zeroledger.mesh_states import fullest_stage, mesh_ledger, mesh_states_bytes
 from zeroledger.peers_megatron import MegatronArgs, weight_and_optimizer_bytes
 
@@ -126,6 +126,30 @@ def test_the_planner_s_quick_total_is_the_ledger_s(name, stage):
 def test_what_is_no_model_or_no_mesh_is_refused(model, mesh):
     with pytest.raises(InvalidInput):
         mesh_ledger(model, mesh)
+
+
+def test_uneven_pipelines_are_given_by_hand():
+    """Llama 3.1 405B has 126 layers; Meta gave the first and last of 16 stages one less (arXiv:2407.21783 sec. 3.3.2)."""
+    model = PRESETS["llama-3.1-405b"].model
+    with pytest.raises(MeshError, match="pp = 16.*num_layers 126.*pp_layers"):
+        rank_numel(model, Mesh(pp=16))
+    mesh = Mesh(pp=16, pp_layers=(7,) + (8,) * 14 + (7,))
+    assert list(stage_layers(model, mesh, 15)) == list(range(119, 126))
+    assert sum(rank_numel(model, mesh, stage)[0] for stage in range(16)) == model.num_params
+
+
+@pytest.mark.parametrize("layers", [(16, 15), (16,), (32, 0, 0), "ab", (16, -16), (16, 16.5), 32])
+def test_bad_pipeline_layers_are_refused(layers):
+    with pytest.raises(MeshError):
+        rank_numel(LLAMA, Mesh(pp=2, pp_layers=layers))
+
+
+def test_replicas_shard_over_fewer_ranks():
+    hybrid = mesh_ledger(LLAMA, Mesh(dp=64, replicas=8), 3)
+    assert hybrid.model_states_bytes_per_rank == ledger(model=LLAMA, dp_size=64, stage=3, shard_size=8).model_states_bytes_per_rank
+    for bad in ({"dp": 8, "replicas": 3}, {"dp": 8, "ep": 8, "replicas": 2}, {"replicas": 0}):
+        with pytest.raises(MeshError):
+            Mesh(**bad)
 
 
 def test_fullest_stage():

@@ -18,7 +18,9 @@ from .errors import MeshError, ceil_div, check_count
 class Mesh:
     """Degrees of parallelism, whole numbers from 1. ``etp``, the tensor parallelism inside experts, defaults to ``tp``.
 
-    Raises ``MeshError`` when the expert groups do not divide the ranks they are drawn from.
+    ``replicas`` > 1 is hybrid sharding (HSDP): so many groups of dp × cp / replicas ranks hold the same shards.
+    ``pp_layers`` gives each pipeline stage its layers where they are not shared out evenly. Raises ``MeshError`` when
+    a group does not divide the ranks it is drawn from.
     """
 
     dp: int = 1
@@ -27,9 +29,11 @@ class Mesh:
     cp: int = 1
     ep: int = 1
     etp: int | None = None
+    replicas: int = 1
+    pp_layers: tuple | None = None
 
     def __post_init__(self):
-        for name in ("dp", "tp", "pp", "cp", "ep"):
+        for name in ("dp", "tp", "pp", "cp", "ep", "replicas"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), 1, 10**9, MeshError))
         etp = self.tp if self.etp is None else check_count("etp", self.etp, 1, 10**9, MeshError)
         object.__setattr__(self, "etp", etp)
@@ -37,6 +41,11 @@ class Mesh:
         if per_stage % (self.ep * etp):
             raise MeshError("ep", self.ep, f"ep × etp = {self.ep * etp} to divide the {per_stage} ranks of a pipeline stage "
                                            f"(dp × cp × tp)")
+        for ranks, what in ((self.dp * self.cp, "dp × cp"), (per_stage // (self.ep * etp), "dp × cp × tp / (ep × etp)")):
+            if ranks % self.replicas:
+                raise MeshError("replicas", self.replicas, f"a divisor of the {ranks} ranks of {what}")
+        if self.pp_layers is not None:
+            object.__setattr__(self, "pp_layers", _checked_layers(self.pp_layers, self.pp))
 
     @property
     def world_size(self):
@@ -45,13 +54,19 @@ class Mesh:
 
     @property
     def dense_shards(self):
-        """Ranks that shard the states of everything but routed experts: dp × cp."""
-        return self.dp * self.cp
+        """Ranks that shard the states of everything but routed experts: dp × cp / replicas."""
+        return self.dp * self.cp // self.replicas
 
     @property
     def expert_shards(self):
-        """Ranks that shard the states of routed experts: world / (ep × etp × pp)."""
-        return self.dp * self.cp * self.tp // (self.ep * self.etp)
+        """Ranks that shard the states of routed experts: world / (ep × etp × pp × replicas)."""
+        return self.dp * self.cp * self.tp // (self.ep * self.etp * self.replicas)
+
+
+def _checked_layers(layers, pp):
+    if not isinstance(layers, (list, tuple)) or len(layers) != pp:
+        raise MeshError("pp_layers", layers, f"{pp} numbers of layers, one a pipeline stage")
+    return tuple(check_count("pp_layers", count, 0, 10**9, MeshError) for count in layers)
 
 
 def check_fit(model, mesh):
@@ -73,8 +88,10 @@ def check_fit(model, mesh):
         raise MeshError("tp", mesh.tp, f"a divisor of intermediate_size {model.intermediate_size}")
     if model.shared_expert_intermediate_size % mesh.tp:
         raise MeshError("tp", mesh.tp, f"a divisor of shared_expert_intermediate_size {model.shared_expert_intermediate_size}")
-    if model.num_layers % mesh.pp:
-        raise MeshError("pp", mesh.pp, f"a divisor of num_layers {model.num_layers}")
+    if mesh.pp_layers is None and model.num_layers % mesh.pp:
+        raise MeshError("pp", mesh.pp, f"a divisor of num_layers {model.num_layers}, or pp_layers that say who holds what")
+    if mesh.pp_layers is not None and sum(mesh.pp_layers) != model.num_layers:
+        raise MeshError("pp_layers", mesh.pp_layers, f"numbers that add up to num_layers {model.num_layers}")
     if mesh.ep > 1 and not model.num_experts:
         raise MeshError("ep", mesh.ep, "1, as the model has no experts")
     if model.num_experts and model.num_experts % mesh.ep:
@@ -83,28 +100,31 @@ def check_fit(model, mesh):
         raise MeshError("etp", mesh.etp, f"a divisor of moe_intermediate_size {model.moe_intermediate_size}")
 
 
+def stage_layers(model, mesh, pp_rank=0):
+    """The ``range`` of layer numbers that pipeline stage ``pp_rank`` holds. Raises ``MeshError``."""
+    pp_rank = check_count("pp_rank", pp_rank, 0, mesh.pp - 1, MeshError)
+    counts = mesh.pp_layers or (model.num_layers // mesh.pp,) * mesh.pp
+    first = sum(counts[:pp_rank])
+    return range(first, first + counts[pp_rank])
+
+
 def rank_tensors(model, mesh, pp_rank=0):
     """The ``Tensor`` objects, with their local shapes, that one rank of pipeline stage ``pp_rank`` holds before ZeRO.
 
     Of the experts, those of the first expert-parallel rank (all ranks hold as many). Raises ``MeshError``.
     """
     check_fit(model, mesh)
-    pp_rank = check_count("pp_rank", pp_rank, 0, mesh.pp - 1, MeshError)
-    return _rank_tensors(model, mesh.tp, mesh.pp, mesh.ep, mesh.etp, pp_rank)
+    layers = stage_layers(model, mesh, pp_rank)
+    return _rank_tensors(model, mesh.tp, mesh.ep, mesh.etp, layers, pp_rank == 0, pp_rank == mesh.pp - 1)
 
 
 @lru_cache(maxsize=64)
-def _rank_tensors(model, tp, pp, ep, etp, pp_rank):
-    from .tensors import embedding_tensors, head_tensors, layer_tensors
+def _rank_tensors(model, tp, ep, etp, layers, is_first, is_last):
+    from .tensors import layer_tensors
 
-    layers = model.num_layers // pp
-    held = list(embedding_tensors(model)) if pp_rank == 0 else []
-    for layer in range(pp_rank * layers, (pp_rank + 1) * layers):
-        held += [tensor for tensor in layer_tensors(model, layer) if _is_local_expert(tensor, model, ep)]
-    if pp_rank == pp - 1:
-        if model.tie_word_embeddings and pp > 1:
-            held.append(next(embedding_tensors(model)))  # the head's copy, kept equal by an all-reduce
-        held += head_tensors(model)
+    first, last = _edges(model, is_first, is_last)
+    held = [tensor for layer in layers for tensor in layer_tensors(model, layer) if _is_local_expert(tensor, model, ep)]
+    held = first + held + last
     return tuple(_cut(tensor, etp if tensor.owner == "expert" else tp) for tensor in held)
 
 
@@ -129,16 +149,15 @@ def rank_numel(model, mesh, pp_rank=0):
     Exact, and quick enough for a planner: one layer of each kind is counted. Raises ``MeshError``.
     """
     check_fit(model, mesh)
-    pp_rank = check_count("pp_rank", pp_rank, 0, mesh.pp - 1, MeshError)
-    return _rank_numel(model, mesh.tp, mesh.pp, mesh.ep, mesh.etp, pp_rank)
+    layers = stage_layers(model, mesh, pp_rank)
+    return _rank_numel(model, mesh.tp, mesh.ep, mesh.etp, layers, pp_rank == 0, pp_rank == mesh.pp - 1)
 
 
 @lru_cache(maxsize=4096)
-def _rank_numel(model, tp, pp, ep, etp, pp_rank):
-    layers = range(pp_rank * (model.num_layers // pp), (pp_rank + 1) * (model.num_layers // pp))
+def _rank_numel(model, tp, ep, etp, layers, is_first, is_last):
     moe_layers = sum(map(model.is_moe_layer, layers)) if model.num_experts else 0
-    edges = _edge_numel(model, tp, pp, pp_rank)
-    dense, expert = edges, 0
+    first, last = _edges(model, is_first, is_last)
+    dense, expert = sum(_cut(tensor, tp).numel for tensor in first + last), 0
     for is_moe, count in ((True, moe_layers), (False, len(layers) - moe_layers)):
         if count:
             in_layer, in_experts = _layer_numel(model, tp, ep, etp, is_moe)
@@ -160,12 +179,13 @@ def _layer_numel(model, tp, ep, etp, is_moe):
     return dense, expert
 
 
-def _edge_numel(model, tp, pp, pp_rank):
+def _edges(model, is_first, is_last):
+    """(before the layers, after them): embeddings on the first stage, final norm and head on the last.
+
+    A tied head needs its own copy of the embedding when it sits on another stage; an all-reduce keeps them equal.
+    """
     from .tensors import embedding_tensors, head_tensors
 
-    held = list(embedding_tensors(model)) if pp_rank == 0 else []
-    if pp_rank == pp - 1:
-        if model.tie_word_embeddings and pp > 1:
-            held.append(next(embedding_tensors(model)))
-        held += head_tensors(model)
-    return sum(_cut(tensor, tp).numel for tensor in held)
+    first = list(embedding_tensors(model)) if is_first else []
+    copies = [next(embedding_tensors(model))] if is_last and not is_first and model.tie_word_embeddings else []
+    return first, copies + list(head_tensors(model)) if is_last else []
