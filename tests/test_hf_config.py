@@ -4,10 +4,13 @@ import json
 
 import pytest
 from cases import assert_matches, cases_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from zeroledger import TransformerShape, model_from_hf_config
 from zeroledger.errors import ConfigError
 from zeroledger.hf_families import FAMILIES
+from zeroledger.json_input import is_deeper_than
 
 
 def configs():
@@ -138,6 +141,28 @@ def test_missing_fields_are_named(missing):
 def test_what_is_no_config_is_refused(text):
     with pytest.raises(ConfigError):
         model_from_hf_config(text)
+
+
+def test_a_byte_order_mark_is_skipped():
+    assert model_from_hf_config("\ufeff" + json.dumps(LLAMA)) == model_from_hf_config(b"\xef\xbb\xbf" + json.dumps(LLAMA).encode())
+
+
+@given(st.recursive(st.none() | st.text(alphabet='[]{}"\\a', max_size=8), lambda inner: st.lists(inner, max_size=4) |
+                    st.dictionaries(st.text(alphabet='[]{}"\\a', max_size=4), inner, max_size=4), max_leaves=30))
+def test_depth_is_counted_outside_strings(value):
+    def depth(each):
+        if isinstance(each, dict):
+            each = list(each.values())
+        return 1 + max(map(depth, each), default=0) if isinstance(each, list) else 0
+
+    text = json.dumps(value)
+    assert is_deeper_than(text, depth(value)) is False
+    assert depth(value) == 0 or is_deeper_than(text, depth(value) - 1)
+
+
+def test_deep_nesting_says_how_deep_is_allowed():
+    with pytest.raises(ConfigError, match="64 levels"):
+        model_from_hf_config('{"a":' * 65 + "1" + "}" * 65)
 
 
 def test_truncation_says_where():

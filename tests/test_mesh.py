@@ -192,7 +192,7 @@ def test_bad_stage_is_refused(pp_rank):
         rank_numel(LLAMA, Mesh(pp=2), pp_rank)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(tp=POWERS, pp=POWERS, ep=POWERS, dp=POWERS, etp=st.sampled_from([1, 2]), name=st.sampled_from(["llama-2-7b", "mixtral-8x7b"]))
 def test_counts_equal_the_tensors_and_cover_the_model(tp, pp, ep, dp, etp, name):
     model = PRESETS[name].model

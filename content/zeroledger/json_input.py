@@ -3,6 +3,7 @@
 from .errors import ConfigError, shown
 
 LARGEST_TEXT = 4_000_000  # characters; a model's config.json has a few thousand
+DEEPEST = 64  # levels of nesting; a config has three or four
 
 
 def read_object(given, field):
@@ -16,22 +17,54 @@ def read_object(given, field):
         raise ConfigError(field, given, "a dict, or JSON text of an object")
     if len(given) > LARGEST_TEXT:
         raise ConfigError(field, given[:40], f"at most {LARGEST_TEXT:,} characters of JSON (got {len(given):,})")
-    import json
-
-    try:
-        parsed = json.loads(given)
-    except json.JSONDecodeError as problem:
-        where = f"line {problem.lineno}, column {problem.colno}: {problem.msg}"
-        raise ConfigError(field, given[:40], f"complete JSON ({where})") from None
-    except UnicodeDecodeError:
-        raise ConfigError(field, given[:40], "JSON in UTF-8") from None
-    except RecursionError:
-        raise ConfigError(field, given[:40], "JSON that is not nested hundreds of levels deep") from None
-    except ValueError as problem:  # integers of thousands of digits
-        raise ConfigError(field, given[:40], f"JSON with ordinary numbers ({problem})") from None
+    text = _text(given, field)
+    if is_deeper_than(text, DEEPEST):
+        raise ConfigError(field, text[:40], f"JSON nested at most {DEEPEST} levels deep")
+    parsed = _parsed(text, field)
     if not isinstance(parsed, dict):
         raise ConfigError(field, parsed, "a JSON object {…}")
     return parsed
+
+
+def _text(given, field):
+    if isinstance(given, str):
+        return given.removeprefix("\ufeff")
+    try:
+        return given.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(field, bytes(given[:40]), "JSON in UTF-8") from None
+
+
+def _parsed(text, field):
+    import json
+
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}: {problem.msg}"
+        raise ConfigError(field, text[:40], f"complete JSON ({where})") from None
+    except ValueError as problem:  # integers of thousands of digits
+        raise ConfigError(field, text[:40], f"JSON with ordinary numbers ({problem})") from None
+
+
+def is_deeper_than(text, levels):
+    """Whether brackets outside strings nest more than ``levels`` deep in ``text``.
+
+    Parsers recurse once a level, and in a browser a deep recursion ends the interpreter instead of raising.
+    """
+    if text.count("[") + text.count("{") <= levels:
+        return False
+    import re
+
+    depth = 0
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+        if token[0] in "[{":
+            depth += 1
+            if depth > levels:
+                return True
+        elif token[0] in "]}":
+            depth -= 1
+    return False
 
 
 class Fields:
