@@ -1,6 +1,6 @@
 """The pages of the course: everything in the site that is neither the lab nor a runtime file."""
 
-from publish import pages, paths, scripts
+from publish import paths, scripts
 from publish.console import Console
 from publish.steps import Step
 from publish.tools import fresh_folder
@@ -8,6 +8,8 @@ from publish.tools import fresh_folder
 
 def build(console: Console) -> None:
     """Writes the pages; they take a while, since every lesson is executed."""
+    from publish import pages  # here, since nbconvert takes long to import, which an unchanged build saves
+
     pages.build(fresh_folder(paths.PAGES))
 
 

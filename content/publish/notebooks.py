@@ -1,6 +1,6 @@
 """The lesson notebooks, one per lesson and language."""
 
-from publish import lessons, paths
+from publish import paths
 from publish.console import Console
 from publish.steps import Step
 from publish.tools import fresh_folder
@@ -8,6 +8,8 @@ from publish.tools import fresh_folder
 
 def render(console: Console) -> None:
     """Writes en/NN-slug.ipynb and zh/NN-slug.ipynb."""
+    from publish import lessons  # here, since jupytext and nbclient take two seconds that an unchanged build saves
+
     lessons.write_notebooks(lessons.load_lessons(), fresh_folder(paths.NOTEBOOKS))
 
 
