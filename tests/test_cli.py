@@ -63,6 +63,19 @@ def test_mesh_rule_hybrid_and_own_recipe(tmp_path):
     assert total("--params", "7B", "--recipe-file", str(file)) == 7_000_000_000
 
 
+def test_a_shape_by_hand():
+    shape = "hidden_size=4096, num_layers=32, num_attention_heads=32, vocab_size=32000, intermediate_size=11008, norm=rmsnorm"
+    by_hand = json.loads(run("ledger", "--shape", shape, "--json").stdout)
+    assert by_hand["inputs"]["num_params"] == 6_738_415_616
+    tied = json.loads(run("ledger", "--shape", shape + ",tie_word_embeddings=true", "--json").stdout)
+    assert tied["inputs"]["num_params"] == 6_738_415_616 - 32000 * 4096
+
+
+def test_peers():
+    assert "45.4" in run("peers", "--model", "llama-2-7b").stdout
+    assert json.loads(run("peers", "--model", "llama-2-7b", "--json").stdout)[0]["who"] == "zeroledger"
+
+
 def test_a_preset_tensor_by_tensor():
     table = run("presets", "mixtral-8x7b").stdout
     assert "15,032,385,536" in table and "46,702,792,704" in table
@@ -78,7 +91,7 @@ def test_a_preset_tensor_by_tensor():
     (["ledger", "--params", "7B", "--dp", "two"], "--dp = 'two'"),
     (["ledger", "--params", "7B", "--dp", "inf"], "--dp = 'inf'"),
     (["ledger", "--params", "7B", "--dp", "9" * 5000], "--dp"),
-    (["ledger", "--params", "7B", "--tp", "2"], "--model or --hf-config"),
+    (["ledger", "--params", "7B", "--tp", "2"], "--model, --hf-config or --shape"),
     (["ledger", "--params", "7B", "--dp", "8", "--shard-size", "3"], "shard_size = 3"),
     (["ledger", "--model", "llama-2-7b", "--tp", "3"], "num_attention_heads 32"),
     (["ledger", "--model", "llama-2-7b", "--rule", "fsdp1"], "zero_redundancy"),
@@ -88,6 +101,14 @@ def test_a_preset_tensor_by_tensor():
     (["ledger", "--model", "llama-2-7b", "--recipe", "lora"], "trained_params"),
     (["ledger", "--params", "7B", "--recipe-file", "/no/such/file"], "/no/such/file"),
     (["presets", "llama"], "llama-2-7b"),
+    (["ledger", "--shape", "hidden_size=8"], "num_layers"),
+    (["ledger", "--shape", "hidden=8"], "hidden_size"),
+    (["ledger", "--shape", ""], "field=value"),
+    (["ledger", "--shape", "hidden_size=8,num_layers=2,num_attention_heads=3,vocab_size=9"], "num_attention_heads = 3"),
+    (["ledger", "--shape", "hidden_size=8,num_layers=x,num_attention_heads=2,vocab_size=9"], "num_layers = 'x'"),
+    (["ledger", "--shape", "hidden_size=8,num_layers=2,num_attention_heads=2,vocab_size=9,qkv_bias=1"], "qkv_bias"),
+    (["peers", "--params", "7B"], "--model"),
+    (["peers", "--model", "mixtral-8x7b"], "dense"),
     (["ledger", "--params", "7B", "--stage", "4"], "stage = 4"),
     (["ledger", "--params", "7B", "--unit", "GiBi"], "--unit"),
     (["ledger", "--params", "7B", "--recipe", "none"], "adam-mixed"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from zeroledger import PRESETS, TransformerShape, ledger, recipe
 from zeroledger.capacity import STAGE_NAMES, max_model_params
 from zeroledger.errors import InvalidInput
+from zeroledger.peers import peer_answers
 from zeroledger.peers_calculators import accelerate_estimate, cookbook_estimate
 from zeroledger.peers_deepspeed import zero2_estimate, zero3_estimate
 from zeroledger.peers_llm_analysis import llm_analysis
@@ -166,7 +167,20 @@ def test_one_question_many_answers():
     assert round(states / GIB, 2) == 13.85
 
 
+def test_answers_side_by_side():
+    answers = {answer.who: answer for answer in peer_answers("llama-2-7b", 8, 3)}
+    figures = {who: None if answer.num_bytes is None else round(answer.num_bytes / GIB, 1) for who, answer in answers.items()}
+    assert figures == {"zeroledger": 12.6, "DeepSpeed estimator": 14.6, "Megatron-LM": None, "llm-analysis": 20.6,
+                       "EleutherAI cookbook": 45.4, "accelerate": 50.2}
+    stage1 = {answer.who: answer for answer in peer_answers("llama-2-7b", 8, 1)}
+    assert stage1["DeepSpeed estimator"].num_bytes is None
+    assert stage1["Megatron-LM"].num_bytes / GIB == pytest.approx(47.1 + 9.1, abs=0.1)
+    assert all(answer.counts and answer.caveat for answer in answers.values())
+
+
 @pytest.mark.parametrize("call", [
+    lambda: peer_answers("mixtral-8x7b", 8, 3), lambda: peer_answers("llama-2-7b", 0, 3), lambda: peer_answers("llama-2-7b", 8, 4),
+    lambda: peer_answers("llama", 8, 3), lambda: peer_answers("llama-2-7b", 8, 3, -1),
     lambda: zero2_estimate(-1), lambda: zero2_estimate(7e9, 0), lambda: zero2_estimate(7e9, formula="new"),
     lambda: zero2_estimate(7e9, buffer=float("nan")), lambda: zero3_estimate(7e9, -1), lambda: zero3_estimate(7e9, 1, offload_param=True),
     lambda: zero3_estimate(7e9, 1, zero_init=1), lambda: MegatronArgs(0, 1, 1), lambda: MegatronArgs(8, "2", 1),

@@ -10,11 +10,13 @@ LARGEST_FILE_BYTES = 8_000_000
 
 
 def add_model_arguments(command, required=True):
-    """Give ``command`` --params, --model and --hf-config, of which one is taken."""
+    """Give ``command`` --params, --model, --hf-config and --shape, of which one is taken."""
     model = command.add_mutually_exclusive_group(required=required)
     model.add_argument("--params", metavar="COUNT", help=COUNT_ACCEPTED)
     model.add_argument("--model", metavar="PRESET", help="a name from `presets`")
     model.add_argument("--hf-config", metavar="FILE", help="a Hugging Face config.json (- reads standard input)")
+    model.add_argument("--shape", metavar="FIELD=VALUE,…", help="a shape by hand: hidden_size=4096,num_layers=32,"
+                       "num_attention_heads=32,vocab_size=32000,…")
 
 
 def add_mesh_arguments(command):
@@ -34,7 +36,7 @@ def mesh_from_arguments(arguments):
 
 
 def model_from_arguments(arguments):
-    """The ``TransformerShape`` that --model or --hf-config names, else None."""
+    """The ``TransformerShape`` that --model, --hf-config or --shape describes, else None."""
     if arguments.model is not None:
         from .presets import preset
 
@@ -43,7 +45,29 @@ def model_from_arguments(arguments):
         from .hf_config import model_from_hf_config
 
         return model_from_hf_config(read_text(arguments.hf_config, "--hf-config"))
-    return None
+    return None if arguments.shape is None else shape_from_text(arguments.shape)
+
+
+def shape_from_text(text):
+    """The ``TransformerShape`` of "field=value,field=value,…": numbers, true or false, or names."""
+    from dataclasses import fields
+
+    from .models import TransformerShape
+
+    kinds = {field.name: field.type for field in fields(TransformerShape) if field.type is not tuple}
+    given = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or name not in kinds:
+            raise InvalidInput("--shape", part, "field=value with a field of " + ", ".join(kinds))
+        if kinds[name] is bool:
+            given[name] = check_choice(name, value.lower(), ("true", "false")) == "true"
+        else:
+            given[name] = value if kinds[name] is str else whole(name, value)
+    missing = [name for name in ("hidden_size", "num_layers", "num_attention_heads", "vocab_size") if name not in given]
+    if missing:
+        raise InvalidInput("--shape", text, "also " + ", ".join(missing))
+    return TransformerShape(**given)
 
 
 def recipe_from_arguments(arguments):

@@ -1,4 +1,4 @@
-"""The commands ``ledger``, ``presets`` and ``recipes``."""
+"""The commands ``ledger``, ``presets``, ``recipes`` and ``peers``."""
 
 from .cli_inputs import (add_mesh_arguments, add_model_arguments, as_json, byte_unit, mesh_from_arguments,
                          model_from_arguments, optional_whole, recipe_from_arguments, whole)
@@ -7,8 +7,9 @@ from .units import BYTE_UNITS, parse_count
 
 
 def add(commands):
-    """Add the three commands to the parser's ``commands``."""
+    """Add the commands to the parser's ``commands``."""
     _add_ledger(commands)
+    _add_peers(commands)
     presets = commands.add_parser("presets", help="known models and their exact parameter counts")
     presets.add_argument("name", nargs="?", help="show one model tensor by tensor")
     recipes = commands.add_parser("recipes", help="precision recipes: rows, sources, whom they describe")
@@ -34,6 +35,31 @@ def _add_ledger(commands):
     command.add_argument("--unit", default="GB", help="unit of the table: " + ", ".join(BYTE_UNITS))
     command.add_argument("--json", action="store_true", help="print JSON with exact bytes")
     command.set_defaults(run=run_ledger)
+
+
+def _add_peers(commands):
+    command = commands.add_parser("peers", help="what other calculators answer for the same model, and what they count")
+    add_model_arguments(command)
+    command.add_argument("--dp", default="8", metavar="N", help="data-parallel ranks (default 8)")
+    command.add_argument("--stage", default="3", metavar="0-3", help="ZeRO stage (default 3)")
+    command.add_argument("--seq", default="2048", metavar="TOKENS", help="sequence length (default 2048)")
+    command.add_argument("--micro-batch", default="1", metavar="N", help="sequences in a micro-batch (default 1)")
+    command.add_argument("--unit", default="GiB", help="unit of the table: " + ", ".join(BYTE_UNITS))
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=run_peers)
+
+
+def run_peers(arguments):
+    """The answers side by side, as a table or as JSON."""
+    from .peers import peer_answers
+    from .tables import peers_table
+
+    unit, model = byte_unit(arguments.unit), model_from_arguments(arguments)
+    if model is None:
+        raise InvalidInput("--params", arguments.params, "--model, --hf-config or --shape, as most calculators need the shape")
+    answers = peer_answers(model, whole("--dp", arguments.dp), whole("--stage", arguments.stage), whole("--seq", arguments.seq),
+                           whole("--micro-batch", arguments.micro_batch))
+    return as_json([vars(answer) for answer in answers]) if arguments.json else peers_table(answers, unit)
 
 
 def run_ledger(arguments):
@@ -66,7 +92,7 @@ def _model_ledger(arguments, model, mesh, stage, recipe, trained, plain_data_par
     from .rule_states import rule_ledger
 
     if model is None:
-        raise InvalidInput("--params", arguments.params, "--model or --hf-config, as --tp, --pp, --cp, --ep and --rule need tensors")
+        raise InvalidInput("--params", arguments.params, "--model, --hf-config or --shape, as --tp, --pp, --cp, --ep and --rule need tensors")
     for name in ("shard_size", "hpz_size"):
         if getattr(arguments, name) is not None:
             raise InvalidInput("--" + name.replace("_", "-"), getattr(arguments, name), "plain data parallelism without --rule")

@@ -69,3 +69,11 @@ def tensors_table(title, model):
     rows.append(("all", "", "", "", "", f"{model.num_params:,}"))
     header = ("tensor", "shape", "elements", "owner", "times", "in all")
     return "\n".join((title, "", text_table(header, rows, right=(1, 2, 4, 5))))
+
+
+def peers_table(answers, unit="GiB"):
+    """``peers.Answer`` objects as text: who, how much per GPU in ``unit``, what is counted, what is wrong with it."""
+    check_choice("unit", unit, BYTE_UNITS, UnitError)
+    rows = [(each.who, "-" if each.num_bytes is None else format_bytes(int(each.num_bytes), unit, 2), each.counts, each.caveat)
+            for each in answers]
+    return text_table(("who", "per GPU", "counts", "but"), rows, right=(1,))
