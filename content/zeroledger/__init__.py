@@ -14,7 +14,7 @@ from .units import GB, GIB, format_bytes, format_count, parse_bytes, parse_count
 # module's own: importing the module would hide it.
 LAZY = {
     "Mesh": "mesh", "mesh_ledger": "mesh_states", "rule_ledger": "rule_states", "max_model_params": "capacity",
-    "lora_params": "adapters", "peer_answers": "peers", "as_model": "models",
+    "lora_params": "adapters", "peer_answers": "peers",
 }
 
 __all__ = [
