@@ -232,6 +232,7 @@ function codeCell(id, code) {
   cell.setAttribute('session', 'predict');
   const pre = document.createElement('pre');
   pre.className = 'zl-code';
+  pre.tabIndex = 0; // it may scroll sideways until the editor replaces it
   const inner = document.createElement('code');
   inner.textContent = code;
   pre.append(inner);
