@@ -17,6 +17,7 @@ PYODIDE_SCRIPT = paths.PUBLISH / "bytecode_in_pyodide.py"
 STDLIB = paths.BYTECODE / "stdlib-pyc.zip"
 ZEROLEDGER = paths.BYTECODE / "zeroledger.zip"
 PACKAGE = paths.CONTENT / "zeroledger"
+TEXT_COPIES = ("training_loop.py",)  # sources that pages show, kept as text beside their byte code
 
 
 def compile_stdlib(console: Console) -> None:
@@ -30,6 +31,8 @@ def compile_zeroledger(console: Console) -> None:
     with zipfile.ZipFile(sources, "w") as archive:
         for file in files_under(PACKAGE):
             archive.write(file, file.relative_to(PACKAGE.parent))
+            if file.name in TEXT_COPIES:
+                archive.write(file, f"{file.relative_to(PACKAGE.parent)}.txt")
     compile_in_pyodide(sources, ZEROLEDGER)
 
 

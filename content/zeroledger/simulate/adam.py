@@ -2,21 +2,22 @@
 
 from math import sqrt
 
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-12
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 def adam_update(state, grads, learning_rate, step, cast):
     """Update ``state`` (lists ``weights``, ``exp_avg``, ``exp_avg_sq``) in place; ``step`` counts from 1.
 
-    ``cast`` rounds what is stored. Source: arXiv:1412.6980, algorithm 1.
+    ``cast`` rounds what is stored. Returns the largest change of a weight. Source: arXiv:1412.6980, algorithm 1.
     """
     correct1, correct2 = 1 - BETA1**step, 1 - BETA2**step
-    first = [BETA1 * old + (1 - BETA1) * grad for old, grad in zip(state["exp_avg"], grads)]
-    second = [BETA2 * old + (1 - BETA2) * grad * grad for old, grad in zip(state["exp_avg_sq"], grads)]
-    state["exp_avg"], state["exp_avg_sq"] = cast(first), cast(second)
-    state["weights"] = cast([
-        weight - learning_rate * (mean / correct1) / (sqrt(square / correct2) + EPSILON)
-        for weight, mean, square in zip(state["weights"], state["exp_avg"], state["exp_avg_sq"])])
+    first = cast([BETA1 * old + (1 - BETA1) * grad for old, grad in zip(state["exp_avg"], grads)])
+    second = cast([BETA2 * old + (1 - BETA2) * grad * grad for old, grad in zip(state["exp_avg_sq"], grads)])
+    changes = [learning_rate * (mean / correct1) / (sqrt(square / correct2) + EPSILON)
+               for mean, square in zip(first, second)]
+    state["exp_avg"], state["exp_avg_sq"] = first, second
+    state["weights"] = cast([weight - change for weight, change in zip(state["weights"], changes)])
+    return max(map(abs, changes))
 
 
 def learning_rate_at(settings, updates):

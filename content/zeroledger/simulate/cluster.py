@@ -12,8 +12,9 @@ class Cluster(Exchange):
     def __init__(self, settings, log):
         super().__init__(settings, log)
         self.prefetch_depth = settings.prefetch_depth
+        # A step on zero gradients leaves weights and moments as they are and only counts.
         self.bucket, self.adam_steps = [], 1 if "extra_adam_step" in settings.breaks else 0
-        self.tokens, self.loss_sum, self.gradients = 0, 0.0, []
+        self.tokens, self.loss_sum, self.gradients, self.largest_update = 0, 0.0, [], 0.0
 
     def enter(self, phase, layer):
         """Say what is being worked on; the log and error messages repeat it."""
@@ -22,6 +23,7 @@ class Cluster(Exchange):
     def enter_micro_batch(self, number):
         """Say which micro-batch of the step this is."""
         self.log.micro_batch = number
+        self.enter("forward", self.layers[0])
 
     def layers_after(self, layer):
         """The layers that forward computes next, nearest first."""
@@ -116,7 +118,8 @@ class Cluster(Exchange):
                 own = [value / divisor for value in own]
                 self.gradients[rank.index][tensor.name] = own
                 state = rank.optimizer[tensor.name]
-                adam_update(state, own, rate, self.adam_steps, self.cast_state)
+                change = adam_update(state, own, rate, self.adam_steps, self.cast_state)
+                self.largest_update = max(self.largest_update, change)
                 self._write_params(rank, tensor.name, self.cast(state["weights"]))
             self._adam_time(rank, layer)
 
@@ -149,7 +152,7 @@ class Cluster(Exchange):
     def zero_grads(self):
         """Start a step: Adam counts on, gradients, token count and loss at 0."""
         self.adam_steps += 1
-        self.tokens, self.loss_sum, self.gradients = 0, 0.0, [{} for _ in self.ranks]
+        self.tokens, self.loss_sum, self.gradients, self.largest_update = 0, 0.0, [{} for _ in self.ranks], 0.0
         for rank in self.ranks:
             rank.grads = {name: [0.0] * len(values) for name, values in rank.grads.items()}
 

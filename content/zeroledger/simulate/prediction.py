@@ -117,7 +117,6 @@ def _forward(settings, sizes):
         before, after = _gathered(settings, sizes, list(range(position, last + 1)))
         output = sizes[position + 1].input if position < last else 0
         name = f"forward of {size.name}"
-        # A prefetched layer's own piece was staged one layer earlier; only a first gather stages its own now.
         yield name, {"activations": held, **before}
         yield name, {"activations": held + size.kept + output, **after}
         held += size.retained + output

@@ -16,7 +16,8 @@ class Step:
     """One optimizer step: mean loss per token in nats, learning rate, tokens, and each rank's view.
 
     ``gradients``: {tensor: averaged gradient} as the optimizer saw it, whole, of rank 0 where ranks hold copies;
-    ``disagreement``: largest difference between two ranks' copies of a weight after the step (0 when all is well).
+    ``disagreement``: largest difference between two ranks' copies of a weight after the step (0 when all is well);
+    ``largest_update``: largest change that Adam made to a weight, before rounding, in units of the learning rate.
     """
 
     loss: float
@@ -24,6 +25,7 @@ class Step:
     tokens: int
     gradients: dict
     disagreement: float
+    largest_update: float
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Run:
         """{category: bytes} of the state the rank holds for good on ``tier`` ("device" or "cpu")."""
         totals = dict.fromkeys((row.category for row in self.settings.recipe.rows), 0)
         for event in self.events:
-            if event.rank == rank and event.phase == "start" and event.tier == tier:
+            if event.rank == rank and event.step < 0 and event.tier == tier:
                 totals[event.category] += event.num_bytes
         return totals
 
@@ -150,9 +152,8 @@ def simulate(settings=None, *, train_step=None, **changes):
         cluster = Cluster(settings, log)
         for number in range(settings.num_steps):
             log.step, log.micro_batch = number, 0
-            rate = cluster.learning_rate()
             train_step(cluster, micro_batches(settings, number))
-            steps.append(_step(cluster, rate))
+            steps.append(_step(cluster))
     except OutOfMemory as end:
         report = end.report
     weights = cluster.whole_weights() if cluster else {}
@@ -174,6 +175,7 @@ def _with_changes(settings, changes):
         raise InvalidInput("settings", unknown, "one of " + ", ".join(Settings.__dataclass_fields__)) from None
 
 
-def _step(cluster, rate):
-    return Step(cluster.loss_sum / cluster.tokens, rate, cluster.tokens, cluster.whole_gradients(),
-                cluster.disagreement())
+def _step(cluster):
+    rate = cluster.learning_rate()
+    return Step(cluster.loss_sum / cluster.tokens, rate, cluster.tokens, cluster.whole_gradients(), cluster.disagreement(),
+                cluster.largest_update / rate if rate else 0.0)
