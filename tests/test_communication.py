@@ -15,7 +15,7 @@ from zeroledger.deepspeed_stage3 import FetchLimits, backward_order, module_trac
 from zeroledger.errors import InvalidInput
 from zeroledger.model_parallel_communication import expert_parallel, pipeline_parallel, tensor_parallel
 from zeroledger.sharding import persistent_numel
-from zeroledger.wrapping import as_tensors, wrap_units
+from zeroledger.wrapping import as_tensors, execution_order, wrap_units
 
 C10D_OPS = {"allreduce_": "all_reduce", "broadcast_": "broadcast", "_allgather_base_": "all_gather",
             "_reduce_scatter_base_": "reduce_scatter"}
@@ -121,7 +121,9 @@ def test_module_trace_visits_containers_but_not_lists():
     names = [name for name, _ in trace]
     assert names[:5] == ["", "tok", "pos", "blocks.0", "blocks.0.ln1"] and "blocks" not in names
     back = [name for name, _ in backward_order(trace)]
-    assert back[:5] == ["", "head", "lnf", "blocks.3", "blocks.3.fc2"] and sorted(back) == sorted(names)
+    assert back[:5] == ["", "head", "lnf", "blocks.3", "blocks.3.fc2"]
+    assert names[4:10] == ["blocks.0.ln1", "blocks.0.qkv", "blocks.0.proj", "blocks.0.ln2", "blocks.0.fc1", "blocks.0.fc2"]
+    assert sorted(back) == sorted(names)
 
 
 def test_persistent_names_count_what_sharding_says():
@@ -142,7 +144,7 @@ def test_persistent_names_stop_at_the_model_threshold():
 def test_buckets_hold_every_gradient_once(sizes, limit):
     tensors = as_tensors([(f"t{i}.weight", (size,)) for i, size in enumerate(sizes)])
     buckets = reduce_buckets(tensors, limit)
-    assert [tensor for bucket in buckets for tensor in bucket] == list(reversed(tensors))
+    assert [tensor for bucket in buckets for tensor in bucket] == list(reversed(execution_order(tensors)))
     assert all(len(bucket) == 1 or sum(tensor.numel for tensor in bucket) <= limit for bucket in buckets)
     assert sum(ddp_buckets(tensors, "fp32", limit)) == sum(sizes)
 
@@ -165,6 +167,17 @@ def test_hybrid_sharding_moves_the_gather_into_the_node_and_reduces_shards_acros
     half_way = fsdp2(tensors, 16, reshard_after_forward=8)
     assert half_way.total(phase="backward", op="all_gather")["numel"] == half_way.total(phase="forward")["numel"]
     assert half_way.total(group="reshard")["wire_bytes"] < half_way.total("all_gather", "dp")["wire_bytes"]
+
+
+def test_deepspeed_hybrid_groups():
+    tensors = toy_gpt("even")
+    plain = deepspeed(tensors, 16, 3, fetch=NO_KNOBS)
+    near = deepspeed(tensors, 16, 3, fetch=NO_KNOBS, secondary_shard_size=8)
+    assert near.total(group="secondary")["numel"] == plain.total("all_gather", phase="backward")["numel"]
+    assert near.total(group="dp")["wire_bytes"] == plain.wire_bytes * 2 / 3  # a third of the traffic stays in the node
+    mics = deepspeed(tensors, 16, 3, fetch=NO_KNOBS, shard_group_size=8)
+    assert mics.total(group="replicate")["numel"] == 1063680 // 8
+    assert mics.rows[:-1] == deepspeed(tensors, 8, 3, fetch=NO_KNOBS).rows
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5])
@@ -239,6 +252,8 @@ def test_units_hold_every_tensor_once():
     (lambda: fsdp2(toy_gpt("even"), 4, reshard_after_forward=3), "reshard_after_forward"),
     (lambda: fsdp2(toy_gpt("even"), 4, wrap="block"), "wrap"),
     (lambda: deepspeed(toy_gpt("even"), 4, 2, fetch=FetchLimits()), "fetch"),
+    (lambda: deepspeed(toy_gpt("even"), 4, 1, shard_group_size=2), "shard_group_size"),
+    (lambda: deepspeed(toy_gpt("even"), 4, 3, shard_group_size=3), "shard_size"),
     (lambda: FetchLimits(prefetch_numel=-1), "prefetch_numel"),
     (lambda: tensor_parallel(1, 1, 1, 1, recompute="some"), "recompute"),
     (lambda: Interconnect("x", 0, "y"), "bytes_per_s of x"),

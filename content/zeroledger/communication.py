@@ -8,7 +8,7 @@ from .collectives import CollectiveRow, Communication
 from .dtypes import dtype_bytes
 from .errors import InvalidInput, check_count, check_flag, check_stage
 from .units import MIB
-from .wrapping import as_tensors, wrap_units
+from .wrapping import as_tensors, execution_order, wrap_units
 
 PAPER = "arXiv:1910.02054 sec. 7"
 TORCH = "PyTorch 2.13.0, measured (payloads counted by a wrapped process group)"
@@ -62,15 +62,15 @@ def ddp(tensors, dp_size, grad_dtype="fp32", gradient_accumulation_steps=1, no_s
 
 
 def ddp_buckets(tensors, grad_dtype="fp32", bucket_bytes=DDP_BUCKET_BYTES):
-    """Elements of each DDP bucket, in the order they are reduced (last tensors first).
+    """Elements of each DDP bucket, in the order they are reduced: from the second step on, as gradients become ready.
 
     A bucket closes with the tensor that makes it reach its size, so buckets may exceed it. Source:
-    torch/csrc/distributed/c10d/reducer.cpp, ``compute_bucket_assignment_by_size``.
+    torch/csrc/distributed/c10d/reducer.cpp, ``compute_bucket_assignment_by_size`` and ``rebuild_buckets``.
     """
     item_bytes = dtype_bytes(grad_dtype, "grad_dtype")
     limits = (min(DDP_FIRST_BUCKET_BYTES, check_count("bucket_bytes", bucket_bytes)), bucket_bytes)
     buckets, open_numel = [], 0
-    for tensor in reversed(as_tensors(tensors)):
+    for tensor in reversed(execution_order(tensors)):
         open_numel += tensor.numel
         if open_numel * item_bytes >= limits[bool(buckets)]:
             buckets.append(open_numel)

@@ -8,25 +8,31 @@ step and not twice (``deepspeed_stage3``). Rules read in deepspeed/runtime/zero 
 from .collectives import CollectiveRow, Communication
 from .errors import InvalidInput, check_count, check_flag, check_stage
 from .frameworks import REDUCE_BUCKET_NUMEL
-from .sharding import flat_shards
-from .wrapping import as_tensors
+from .sharding import flat_shards, hybrid_group, stage3_shards
+from .wrapping import as_tensors, execution_order
 
 SOURCE = "DeepSpeed 0.19.8, measured on CPU with gloo; deepspeed/runtime/zero/stage_1_and_2.py and stage3.py"
 
 
 def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradient_accumulation_steps=1,
               reduce_bucket_numel=REDUCE_BUCKET_NUMEL, reduce_scatter=True, multi_rank_bucket_allreduce=True,
-              fetch=None):
+              fetch=None, secondary_shard_size=None, shard_group_size=None):
     """The ``Communication`` of one optimizer step under DeepSpeed ``stage`` with default settings.
 
     ``reduce_dtype`` is ``communication_data_type`` (None: ``dtype``); ``reduce_bucket_numel`` counts elements;
-    ``fetch`` is a ``deepspeed_stage3.FetchLimits`` (stage 3 only). Raises ``InvalidInput``.
+    ``fetch`` is a ``deepspeed_stage3.FetchLimits`` (stage 3 only). ``secondary_shard_size`` is ZeRO++'s
+    ``zero_hpz_partition_size``: backward gathers within groups of that many ranks (arXiv:2306.10209 sec. 3.2).
+    ``shard_group_size`` is ``mics_shard_size``: everything is sharded over that many ranks, and an all-reduce of the
+    shards over the replicas ends a step (arXiv:2205.00119 sec. 3.4). Both are read from their papers, not measured.
+    Raises ``InvalidInput``.
     """
     tensors = as_tensors(tensors)
     dp_size, stage = check_count("dp_size", dp_size), check_stage(stage)
     steps = check_count("gradient_accumulation_steps", gradient_accumulation_steps)
-    if fetch is not None and stage != 3:
-        raise InvalidInput("fetch", fetch, "None below stage 3, which alone gathers parameters")
+    for field, value in (("fetch", fetch), ("secondary_shard_size", secondary_shard_size),
+                         ("shard_group_size", shard_group_size)):
+        if value is not None and stage != 3:
+            raise InvalidInput(field, value, "None below stage 3, which alone shards and gathers parameters")
     check_flag("reduce_scatter", reduce_scatter)
     check_flag("multi_rank_bucket_allreduce", multi_rank_bucket_allreduce)
     reduce_dtype = reduce_dtype or dtype
@@ -39,8 +45,19 @@ def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradi
     else:
         from .deepspeed_stage3 import stage3_rows
 
-        rows = stage3_rows(tensors, dp_size, steps, reduce_dtype, dtype, reduce_bucket_numel, fetch)
+        shards, replicas = hybrid_group(dp_size, dp_size if shard_group_size is None else shard_group_size)
+        if secondary_shard_size is not None:
+            hybrid_group(shards, secondary_shard_size)  # must divide
+        rows = stage3_rows(tensors, shards, steps, reduce_dtype, dtype, reduce_bucket_numel, fetch, secondary_shard_size)
+        if replicas > 1:
+            rows += (_replica_reduction(tensors, shards, replicas, reduce_dtype),)
     return Communication(f"DeepSpeed stage {stage}", rows, SOURCE)
+
+
+def _replica_reduction(tensors, shards, replicas, dtype):
+    """The all-reduce of one rank's gradient shards over the copies of the model, once a step; calls are not modelled."""
+    numel = stage3_shards(tensors, shards)[0].stored_numel
+    return CollectiveRow("all_reduce", "replicate", replicas, None, numel, dtype, "grads", "step")
 
 
 def reduce_buckets(tensors, bucket_numel=REDUCE_BUCKET_NUMEL):
@@ -50,7 +67,7 @@ def reduce_buckets(tensors, bucket_numel=REDUCE_BUCKET_NUMEL):
     """
     limit = check_count("reduce_bucket_numel", bucket_numel)
     buckets, current, filled = [], [], 0
-    for tensor in reversed(as_tensors(tensors)):
+    for tensor in reversed(execution_order(tensors)):
         if current and filled + tensor.numel > limit:
             buckets.append(tuple(current))
             current, filled = [], 0

@@ -13,6 +13,7 @@ from .collectives import CollectiveRow
 from .deepspeed_communication import reduce_buckets
 from .errors import ceil_div, check_count
 from .sharding import PERSISTENCE_THRESHOLD
+from .wrapping import execution_order
 
 HUGE = 2**63 - 1
 
@@ -60,7 +61,7 @@ def module_trace(tensors):
     Derived from dotted tensor names; a part made of digits belongs to a list, which is not itself called.
     """
     modules = {"": []}
-    for tensor in tensors:
+    for tensor in execution_order(tensors):
         parts = tensor.name.split(".")[:-1]
         for depth in range(1, len(parts) + 1):
             holds_list = depth < len(parts) and parts[depth].isdecimal()
@@ -172,10 +173,12 @@ class _Coordinator:
         return names
 
 
-def stage3_rows(tensors, dp_size, micro_batches, reduce_dtype, dtype, bucket_numel, limits=None):
+def stage3_rows(tensors, dp_size, micro_batches, reduce_dtype, dtype, bucket_numel, limits=None,
+                secondary_size=None):
     """Collective rows of a step: gathers of every pass, persistent tensors once after the step, reductions.
 
     A tensor travels padded to ``dp_size`` equal parts. One rank gathers nothing but still runs its reductions.
+    ``secondary_size`` ranks share a second copy of the weights, from which backward gathers.
     """
     limits = limits or FetchLimits()
     padded = {tensor.name: ceil_div(tensor.numel, dp_size) * dp_size for tensor in tensors}
@@ -185,8 +188,10 @@ def stage3_rows(tensors, dp_size, micro_batches, reduce_dtype, dtype, bucket_num
         for phase in ("forward", "backward"):
             of_phase = [gather for gather in gathers if gather.phase == phase]
             numel = sum(padded[name] for gather in of_phase for name in gather.names)
+            near = phase == "backward" and secondary_size is not None
             if of_phase:
-                rows.append(CollectiveRow("all_gather", "dp", dp_size, micro_batches * len(of_phase),
+                rows.append(CollectiveRow("all_gather", "secondary" if near else "dp",
+                                          secondary_size if near else dp_size, micro_batches * len(of_phase),
                                           micro_batches * numel, dtype, "params", phase))
         kept = persistent_names(tensors, limits)
         if kept:

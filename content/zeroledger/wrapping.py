@@ -79,3 +79,36 @@ def wrap_units(tensors, wrap="layer"):
     root = tuple(layers.pop(None, ()))
     units = tuple(Unit(f"layer {layer}", tuple(layers[layer])) for layer in sorted(layers))
     return ((Unit("root", root, True),) if root else ()) + units
+
+
+# What a layer's modules are called, in the order a transformer runs them; models register them in other orders.
+RUN_ORDER = (
+    ("ln1", "ln_1", "norm1", "norm_0", "input_layernorm", "attention_norm"),
+    ("self_attn", "attn", "attention", "self_attention", "qkv", "qkv_proj", "q_proj", "k_proj", "v_proj", "o_proj", "proj"),
+    ("ln2", "ln_2", "norm2", "norm_1", "post_attention_layernorm", "pre_feedforward_layernorm", "ffn_norm"),
+)
+
+
+def execution_order(tensors):
+    """``tensors`` in the order forward uses them: what precedes the layers, each layer's parts, the rest.
+
+    Inside a layer known names are put in ``RUN_ORDER`` and all others, the MLP's, follow; otherwise the order given is
+    kept. Gradients become ready in the reverse of this order, not in the reverse of registration.
+    """
+    tensors = as_tensors(tensors)
+    layers = [layer_of(tensor) for tensor in tensors]
+    first = next((at for at, layer in enumerate(layers) if layer is not None), len(tensors))
+
+    def key(at):
+        if layers[at] is None:
+            return (-1 if at < first else len(tensors) + max(filter(None, layers), default=0), 0)
+        return layers[at], _run_rank(tensors[at].name)
+
+    return tuple(tensors[at] for at in sorted(range(len(tensors)), key=key))
+
+
+def _run_rank(name):
+    """Place of the module right below the layer in ``RUN_ORDER``; last where it is not known."""
+    parts = name.split(".")
+    below = next((parts[at + 1] for at, part in enumerate(parts[:-1]) if part.isdecimal()), "")
+    return next((rank for rank, names in enumerate(RUN_ORDER) if below in names), len(RUN_ORDER))
