@@ -5,6 +5,8 @@ from .cli_inputs import (add_mesh_arguments, add_model_arguments, as_json, byte_
 from .errors import InvalidInput
 from .units import BYTE_UNITS, parse_count
 
+SHAPES = "--model, --hf-config or --shape"
+
 
 def add(commands):
     """Add the commands to the parser's ``commands``."""
@@ -26,7 +28,8 @@ def _add_ledger(commands):
     command.add_argument("--stage", default="0", metavar="0-3", help="ZeRO stage (default 0)")
     recipe = command.add_mutually_exclusive_group()
     recipe.add_argument("--recipe", default="adam-mixed", metavar="NAME", help="a name from `recipes`")
-    recipe.add_argument("--recipe-file", metavar="FILE", help="your own recipe as JSON: {\"rows\": [[\"params\", \"bf16\", 2, 3], …]}")
+    recipe.add_argument("--recipe-file", metavar="FILE",
+                        help="your own recipe as JSON: {\"rows\": [[\"params\", \"bf16\", 2, 3], …]}")
     command.add_argument("--trained-params", metavar="COUNT", help="trained parameters, for recipes that freeze the rest")
     command.add_argument("--shard-size", metavar="N", help="ranks that share one copy, fewer than --dp (HSDP, MiCS)")
     command.add_argument("--hpz-size", metavar="N", help="ranks that share a second copy of the parameters (ZeRO++ hpZ)")
@@ -56,9 +59,9 @@ def run_peers(arguments):
 
     unit, model = byte_unit(arguments.unit), model_from_arguments(arguments)
     if model is None:
-        raise InvalidInput("--params", arguments.params, "--model, --hf-config or --shape, as most calculators need the shape")
-    answers = peer_answers(model, whole("--dp", arguments.dp), whole("--stage", arguments.stage), whole("--seq", arguments.seq),
-                           whole("--micro-batch", arguments.micro_batch))
+        raise InvalidInput("--params", arguments.params, f"{SHAPES}, as most calculators need the shape")
+    answers = peer_answers(model, whole("--dp", arguments.dp), whole("--stage", arguments.stage),
+                           whole("--seq", arguments.seq), whole("--micro-batch", arguments.micro_batch))
     return as_json([vars(answer) for answer in answers]) if arguments.json else peers_table(answers, unit)
 
 
@@ -92,10 +95,11 @@ def _model_ledger(arguments, model, mesh, stage, recipe, trained, plain_data_par
     from .rule_states import rule_ledger
 
     if model is None:
-        raise InvalidInput("--params", arguments.params, "--model, --hf-config or --shape, as --tp, --pp, --cp, --ep and --rule need tensors")
+        raise InvalidInput("--params", arguments.params, f"{SHAPES}, as --tp, --pp, --cp, --ep and --rule need tensors")
     for name in ("shard_size", "hpz_size"):
         if getattr(arguments, name) is not None:
-            raise InvalidInput("--" + name.replace("_", "-"), getattr(arguments, name), "plain data parallelism without --rule")
+            field = "--" + name.replace("_", "-")
+            raise InvalidInput(field, getattr(arguments, name), "plain data parallelism without --rule")
     if arguments.rule is None:
         return mesh_ledger(model, mesh, stage, recipe, trained_params=trained)
     if not plain_data_parallel:
@@ -120,8 +124,7 @@ def run_presets(arguments):
 
 
 def _preset_tensors(chosen):
-    tensors = [{"name": tensor.name, "shape": list(tensor.shape), "numel": tensor.numel, "owner": tensor.owner,
-                "role": tensor.role, "layer": tensor.layer, "expert": tensor.expert} for tensor in chosen.model.tensors()]
+    tensors = [vars(tensor) | {"numel": tensor.numel} for tensor in chosen.model.tensors()]
     return {"name": chosen.name, "num_params": chosen.num_params, "source": chosen.source, "tensors": tensors}
 
 

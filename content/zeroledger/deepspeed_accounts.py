@@ -67,7 +67,7 @@ def fp32_gradients(shapes, ranks, stage, instant):
 
 
 def stage3(shapes, ranks, instant, persistence_threshold, bucket_bytes, gradient_bytes=2):
-    """Shards of every tensor, a permanent gradient shard and reduce bucket, and small parameters whole beside their shards.
+    """Shards of every tensor, a permanent gradient shard and reduce bucket, and small parameters whole as well.
 
     On one rank a shard is the parameter itself and is counted once. The gradient shard has ``gradient_bytes`` an
     element: 4 with fp32 accumulation (read in stage3.py, where the buffer takes that dtype; not measured).

@@ -61,7 +61,7 @@ def fsdp2_unsharded_bytes(units, num_ranks, reshard, dtype="fp32"):
 
 
 def unsynchronised_gradient_bytes(tensors, dtype="fp32"):
-    """Bytes of gradients each rank keeps between micro-batches when synchronisation is skipped, for any number of ranks.
+    """Bytes of gradients each rank, of any number, keeps between micro-batches when synchronisation is skipped.
 
     ``dtype`` is the reduce dtype. DDP's ``no_sync`` and FSDP2's ``set_requires_gradient_sync(False)`` both do this.
     """
@@ -89,7 +89,7 @@ def deepspeed_states(tensors, num_ranks, stage, instant="after_backward", grad_a
     if stage == 0:
         return accounts.stage0(shapes, ranks, instant)
     if stage == 3:
-        return accounts.stage3(shapes, ranks, instant, persistence_threshold, bucket, 4 if grad_accum_dtype == "fp32" else 2)
+        return accounts.stage3(shapes, ranks, instant, persistence_threshold, bucket, DTYPE_BYTES[grad_accum_dtype])
     if grad_accum_dtype == "fp32":
         return accounts.fp32_gradients(shapes, ranks, stage, instant)
     return accounts.stage1_or_2(shapes, ranks, stage, instant, bucket)

@@ -1,4 +1,4 @@
-"""The ledger: how many bytes of model states each rank holds, row by row, for a recipe, a ZeRO stage and a number of ranks.
+"""The ledger: how many bytes of model states each rank holds, row by row, for a recipe, a ZeRO stage and ranks.
 
 The ideal split: a sharded row holds ceil(elements / ranks). It is a lower bound on persistent state, not the peak:
 gathered weights, activations, buffers and allocator slack come on top. ``sharding`` has the rules of real frameworks.

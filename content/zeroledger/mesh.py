@@ -1,4 +1,4 @@
-"""Parallel layouts: what data, tensor, pipeline, context and expert parallelism divide on one rank, and what they do not.
+"""Parallel layouts: what data, tensor, pipeline, context and expert parallelism divide on one rank, and what not.
 
 | degree | divides | leaves whole |
 | --- | --- | --- |
@@ -39,9 +39,10 @@ class Mesh:
         object.__setattr__(self, "etp", etp)
         per_stage = self.dp * self.cp * self.tp
         if per_stage % (self.ep * etp):
-            raise MeshError("ep", self.ep, f"ep × etp = {self.ep * etp} to divide the {per_stage} ranks of a pipeline stage "
-                                           f"(dp × cp × tp)")
-        for ranks, what in ((self.dp * self.cp, "dp × cp"), (per_stage // (self.ep * etp), "dp × cp × tp / (ep × etp)")):
+            raise MeshError("ep", self.ep, f"ep × etp = {self.ep * etp} to divide the dp × cp × tp = {per_stage} ranks "
+                                           "of a pipeline stage")
+        expert_ranks = per_stage // (self.ep * etp)
+        for ranks, what in ((self.dp * self.cp, "dp × cp"), (expert_ranks, "dp × cp × tp / (ep × etp)")):
             if ranks % self.replicas:
                 raise MeshError("replicas", self.replicas, f"a divisor of the {ranks} ranks of {what}")
         if self.pp_layers is not None:
@@ -82,14 +83,15 @@ def check_fit(model, mesh):
     if kv_heads % mesh.tp and mesh.tp % kv_heads:
         raise MeshError("tp", mesh.tp, f"a divisor or a multiple of num_key_value_heads {kv_heads}")
     if model.fused_qkv and kv_heads % mesh.tp:
-        raise MeshError("tp", mesh.tp, f"a divisor of num_key_value_heads {kv_heads}, as queries, keys and values are one matrix")
+        raise MeshError("tp", mesh.tp, f"a divisor of num_key_value_heads {kv_heads}, as one matrix holds q, k and v")
     has_dense_mlp = model.num_experts == 0 or bool(model.dense_layers)
     if has_dense_mlp and model.intermediate_size % mesh.tp:
         raise MeshError("tp", mesh.tp, f"a divisor of intermediate_size {model.intermediate_size}")
-    if model.shared_expert_intermediate_size % mesh.tp:
-        raise MeshError("tp", mesh.tp, f"a divisor of shared_expert_intermediate_size {model.shared_expert_intermediate_size}")
+    shared = model.shared_expert_intermediate_size
+    if shared % mesh.tp:
+        raise MeshError("tp", mesh.tp, f"a divisor of shared_expert_intermediate_size {shared}")
     if mesh.pp_layers is None and model.num_layers % mesh.pp:
-        raise MeshError("pp", mesh.pp, f"a divisor of num_layers {model.num_layers}, or pp_layers that say who holds what")
+        raise MeshError("pp", mesh.pp, f"a divisor of num_layers {model.num_layers}, or pp_layers by hand")
     if mesh.pp_layers is not None and sum(mesh.pp_layers) != model.num_layers:
         raise MeshError("pp_layers", mesh.pp_layers, f"numbers that add up to num_layers {model.num_layers}")
     if mesh.ep > 1 and not model.num_experts:

@@ -12,15 +12,16 @@ def mesh_ledger(model, mesh, stage=0, recipe="adam-mixed", pp_rank=None, trained
     """The ``Ledger`` of a rank in pipeline stage ``pp_rank`` (None: the fullest stage) of ``mesh``.
 
     Sharded rows hold the ideal ceil(elements / ranks of the group): dp × cp for most parameters, world / (ep × etp ×
-    pp) for routed experts, both by the mesh's replicas. ``trained_params`` (LoRA) are this rank's own. Raises ``InvalidInput``, ``MeshError``.
+    pp) for routed experts, both by the mesh's replicas. ``trained_params`` (LoRA) are
+    this rank's own. Raises ``InvalidInput``, ``MeshError``.
     """
     model, stage, rules = as_model(model), check_stage(stage), find_recipe(recipe)
     check_fit(model, mesh)
     if pp_rank is None:
         pp_rank = fullest_stage(model, mesh, stage, rules, trained_params)
     rows = tuple(_row(row, model, mesh, stage, pp_rank, trained_params) for row in rules.rows)
-    layout = {"dp": mesh.dp, "tp": mesh.tp, "pp": mesh.pp, "cp": mesh.cp, "ep": mesh.ep, "etp": mesh.etp, "replicas": mesh.replicas,
-              "pp_rank": pp_rank}
+    degrees = ("dp", "tp", "pp", "cp", "ep", "etp", "replicas")
+    layout = {name: getattr(mesh, name) for name in degrees} | {"pp_rank": pp_rank}
     return Ledger(model.num_params, mesh.dense_shards, stage, rules.name, rows, layout)
 
 

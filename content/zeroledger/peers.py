@@ -42,7 +42,7 @@ def peer_answers(model, dp_size, stage, seq_length=2048, micro_batch_size=1):
         Answer("llm-analysis", analysis.estimated_peak_memory_per_gpu, "states (fp32 gradients), activations, prefetch",
                "never holds activations and gradients at once; ties every embedding"),
         _cookbook(model, dp_size, stage, seq_length, micro_batch_size),
-        Answer("accelerate", float(accelerate_estimate(model.num_params, "bfloat16")[1]), "the largest part of training, unsharded",
+        Answer("accelerate", accelerate_estimate(model.num_params, "bfloat16")[1], "the largest part of training",
                "the largest part, not the sum; no data parallelism"),
     )
 

@@ -44,7 +44,8 @@ MEGATRON = (
 DEEPSPEED = (
     Recipe("deepspeed-zero2-estimator", (Row("params", "16-bit", 2, NEVER), Row("grads", "16-bit", 2, 2),
                                          Row("fp32_grads", "fp32", 4, 2), MASTER_32, *MOMENTS_32),
-           "deepspeedai/DeepSpeed@edaa7221 runtime/zero/stage_1_and_2.py: 2P + 18P/N since PR #5099 (docs still 4P + 16P/N)",
+           "deepspeedai/DeepSpeed@edaa7221 runtime/zero/stage_1_and_2.py: 2P + 18P/N since PR #5099 "
+           "(docs still 4P + 16P/N)",
            "DeepSpeed's ZeRO-2 estimator: counts an fp32 gradient copy that a bf16 run does not keep, hence 20."),
     Recipe("deepspeed-zero3-estimator", (Row("params", "16-bit", 2, 3), Row("fp32_grads", "fp32", 4, 2), MASTER_32,
                                          *MOMENTS_32),
@@ -61,7 +62,7 @@ DEEPSPEED = (
 
 PLAIN = (
     Recipe("adam-fp32", (PARAMS_32, GRADS_32, *MOMENTS_32), f"{PYTORCH_RUN}: DDP fp32 holds 4 + 4 + 8",
-           "Plain fp32 Adam; also FSDP2 with a bf16 mixed-precision policy, whose sharded weights and gradients are fp32."),
+           "Plain fp32 Adam; also FSDP2 with a bf16 mixed-precision policy, whose shards stay fp32."),
     Recipe("adam-bf16-no-master", (PARAMS_16, GRADS_16, *MOMENTS_32), "derived: fp32 moments beside bf16 weights",
            "bf16 weights without a master copy, moments in fp32: 12. Small updates can vanish in rounding."),
     Recipe("adam-bf16-pure", (PARAMS_16, GRADS_16, *MOMENTS_16), f"{PYTORCH_RUN}: DDP pure bf16 holds 2 + 2 + 4",
@@ -76,13 +77,14 @@ PLAIN = (
            f"{HF_DOC}: weights 6, gradients 4, AdamW 8", "Hugging Face's count for autocast training: 18."),
     Recipe("adam-8bit", (PARAMS_32, Row("params_16", "fp16", 2, NEVER), GRADS_32,
                          Row("exp_avg", "int8", 1, 1, "all", 256, 4), Row("exp_avg_sq", "uint8", 1, 1, "all", 256, 4)),
-           f"{HF_DOC}: 2 for 8-bit AdamW; arXiv:2110.02861 block-wise states, bitsandbytes blocks of 256 with an fp32 scale",
+           f"{HF_DOC}: 2 for 8-bit AdamW; arXiv:2110.02861 block-wise states, in bitsandbytes an fp32 scale per 256",
            "bitsandbytes 8-bit Adam under autocast: 12, and 1/32 more for the block scales."),
     Recipe("adam-8bit-bf16", (PARAMS_16, GRADS_16, Row("exp_avg", "int8", 1, 1, "all", 256, 4),
                               Row("exp_avg_sq", "uint8", 1, 1, "all", 256, 4)),
-           "arXiv:2110.02861; bitsandbytes blocks of 256 with an fp32 scale", "8-bit Adam on a bf16 model without master weights."),
-    Recipe("sgd-momentum", (PARAMS_16, GRADS_16, MASTER_32, Row("momentum", "fp32", 4, 1)), f"{HF_DOC}: 4 for the momentum",
-           "Mixed-precision SGD with momentum: 12."),
+           "arXiv:2110.02861; bitsandbytes blocks of 256 with an fp32 scale",
+           "8-bit Adam on a bf16 model without master weights."),
+    Recipe("sgd-momentum", (PARAMS_16, GRADS_16, MASTER_32, Row("momentum", "fp32", 4, 1)),
+           f"{HF_DOC}: 4 for the momentum", "Mixed-precision SGD with momentum: 12."),
     Recipe("sgd-momentum-fp32", (PARAMS_32, GRADS_32, Row("momentum", "fp32", 4, 1)), f"{HF_DOC}: 4 for the momentum",
            "fp32 SGD with momentum: 12."),
     Recipe("lion", (PARAMS_16, GRADS_16, MASTER_32, Row("exp_avg", "fp32", 4, 1)), "arXiv:2302.06675 (one momentum)",
@@ -92,7 +94,7 @@ PLAIN = (
 BY_TENSOR = (
     Recipe("muon", (PARAMS_16, GRADS_16, MASTER_32, Row("momentum", "fp32", 4, 1, "matrices"),
                     Row("exp_avg", "fp32", 4, 1, "others"), Row("exp_avg_sq", "fp32", 4, 1, "others")),
-           "Keller Jordan, Muon (kellerjordan.github.io/posts/muon): one momentum for hidden matrices, Adam for the rest",
+           "Keller Jordan, Muon (kellerjordan.github.io/posts/muon): one momentum for hidden matrices, Adam else",
            "Mixed-precision Muon with Adam for embeddings, head, norms and biases."),
     Recipe("adafactor", (PARAMS_16, GRADS_16, MASTER_32, Row("exp_avg_sq_factors", "fp32", 4, 1, "factors")),
            "arXiv:1804.04235 sec. 3 (no momentum): row and column means instead of a full second moment",
@@ -102,11 +104,12 @@ BY_TENSOR = (
                     Row("exp_avg_sq", "fp32", 4, 1, "trained")),
            "arXiv:2106.09685; Hugging Face PEFT keeps adapters in fp32 (autocast_adapter_dtype)",
            "LoRA: a frozen bf16 base, and fp32 adapters with Adam: 16 bytes per *trained* parameter."),
-    Recipe("qlora", (Row("params_nf4", "nf4", 0.5, 3, "matrices", 64, 1), Row("scale_scales", "fp32", 0, 3, "matrices", 64 * 256, 4),
+    Recipe("qlora", (Row("params_nf4", "nf4", 0.5, 3, "matrices", 64, 1),
+                     Row("scale_scales", "fp32", 0, 3, "matrices", 64 * 256, 4),
                      Row("params_16", "bf16", 2, 3, "others"), Row("adapter_params", "fp32", 4, 3, "trained"),
                      Row("adapter_grads", "fp32", 4, 2, "trained"), Row("exp_avg", "fp32", 4, 1, "trained"),
                      Row("exp_avg_sq", "fp32", 4, 1, "trained")),
-           "arXiv:2305.14314 sec. 3: NF4, an 8-bit scale per 64, an fp32 scale per 256 of those (0.127 bits per parameter)",
+           "arXiv:2305.14314 sec. 3: NF4, an 8-bit scale per 64, an fp32 scale per 256 of those (0.127 bits a parameter)",
            "QLoRA: the layers' matrices in 4 bits, embeddings, head and norms in bf16, fp32 adapters with Adam."),
 )
 

@@ -1,4 +1,4 @@
-"""Precision recipes: which arrays training keeps for each parameter, in which dtype, and from which ZeRO stage each is sharded.
+"""Precision recipes: which arrays training keeps for each parameter, in which dtype, sharded from which ZeRO stage.
 
 A recipe is a named tuple of rows; nothing is hidden in a total. ``RECIPES`` holds ours, ``recipe()`` finds one or
 builds your own from a dict.
@@ -10,7 +10,7 @@ from .errors import RecipeError, check_choice, check_count, check_number, shown
 
 NEVER = None  # sharded_from_stage of an array that every rank keeps whole at every stage
 
-# Which elements a row counts. "all" needs only the number of parameters; the others need a model or a count of their own.
+# Which elements a row counts. "all" needs only the number of parameters; others a model or a count of their own.
 GROUPS = {
     "all": "every parameter",
     "trained": "parameters that receive a gradient (adapters)",

@@ -1,4 +1,4 @@
-"""Bytes and counts as people write them: ``104.3 GiB``, ``112GB``, ``1.12e11``, ``7B``, ``６_７３８_４１５_６１６``.
+"""Bytes and counts as people write them: ``104.3 GiB``, ``１１２ＧＢ``, ``1.12e11``, ``7B``, ``6_738_415_616``.
 
 GB is 10⁹ bytes and GiB 2³⁰. Reading is exact integer arithmetic, rounded half up to whole bytes or elements.
 """
@@ -43,7 +43,8 @@ def format_bytes(num_bytes, unit=None, digits=None):
     """
     num_bytes = check_count("bytes", num_bytes, 0, 10**30, UnitError)
     if unit is None:
-        unit = [name for name in ("B", "KB", "MB", "GB", "TB", "PB") if name == "B" or num_bytes >= BYTE_UNITS[name]][-1]
+        decimal = ("B", "KB", "MB", "GB", "TB", "PB")
+        unit = [name for name in decimal if name == "B" or num_bytes >= BYTE_UNITS[name]][-1]
     if unit not in BYTE_UNITS:
         raise UnitError("unit", unit, "one of " + ", ".join(BYTE_UNITS))
     return f"{_quotient_text(num_bytes, BYTE_UNITS[unit], digits)} {unit}"
