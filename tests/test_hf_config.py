@@ -4,7 +4,7 @@ import json
 
 import pytest
 from cases import assert_matches, cases_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zeroledger import TransformerShape, model_from_hf_config
@@ -126,6 +126,31 @@ def test_bad_fields_are_named(change, field):
         model_from_hf_config(LLAMA | change)
     assert caught.value.field == field
     assert "expected" in str(caught.value) and len(str(caught.value)) < 600
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.integers(-2, 200) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=5)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_any_value_in_any_field_is_read_or_refused(data):
+    config = dict(configs()[data.draw(st.sampled_from(sorted(configs())))]["config"])
+    for _ in range(data.draw(st.integers(1, 3))):
+        config[data.draw(st.sampled_from(sorted(config)))] = data.draw(JSON_VALUES)
+    try:
+        model = model_from_hf_config(config)
+    except ConfigError:
+        return
+    assert model.num_params > 0
+    assert 0 < model.num_active_params <= model.num_params
+
+
+@given(JSON_VALUES)
+def test_any_json_is_read_or_refused(value):
+    with pytest.raises(ConfigError):
+        model_from_hf_config(json.dumps(value))
 
 
 @pytest.mark.parametrize("missing", ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"])

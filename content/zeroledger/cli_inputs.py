@@ -54,7 +54,7 @@ def shape_from_text(text):
 
     from .models import TransformerShape
 
-    kinds = {field.name: field.type for field in fields(TransformerShape) if field.type is not tuple}
+    kinds = {field.name: field.type for field in fields(TransformerShape) if field.type is not frozenset}
     given = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))

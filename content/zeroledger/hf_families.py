@@ -87,7 +87,8 @@ def _qwen_experts(fields, experts, active, width):
     listed = fields.get("mlp_only_layers", [])
     if not isinstance(listed, list) or not all(isinstance(layer, int) for layer in listed):
         raise ConfigError("mlp_only_layers", listed, "a list of layer numbers")
-    dense = tuple(layer for layer in range(min(layers, 100_000)) if (layer + 1) % step or layer in set(listed))
+    named = set(listed)
+    dense = tuple(layer for layer in range(min(layers, 100_000)) if (layer + 1) % step or layer in named)
     return {"num_experts": fields.count("num_experts", experts), "dense_layers": dense,
             "num_experts_per_tok": fields.count("num_experts_per_tok", active),
             "moe_intermediate_size": fields.count("moe_intermediate_size", width)}

@@ -74,7 +74,7 @@ class TransformerShape:
     shared_expert_intermediate_size: int = 0  # all shared experts together; 0 for none
     shared_expert_gate: bool = False
     router_bias: bool = False
-    dense_layers: tuple = ()  # indices of the layers that keep a dense MLP in a mixture model
+    dense_layers: frozenset = frozenset()  # numbers of the layers that keep a dense MLP in a mixture model
     # multi-head latent attention (DeepSeek)
     kv_lora_rank: int = 0  # 0: ordinary attention
     q_lora_rank: int = 0  # 0: queries are not compressed
@@ -131,7 +131,11 @@ class TransformerShape:
         if self.num_experts_per_tok > self.num_experts:
             raise ConfigError("num_experts_per_tok", self.num_experts_per_tok,
                               f"at most num_experts {self.num_experts}")
-        self._fill("dense_layers", tuple(self.dense_layers))
+        if not isinstance(self.dense_layers, (list, tuple, set, frozenset)):
+            raise ConfigError("dense_layers", self.dense_layers, "a collection of layer numbers")
+        last = self.num_layers - 1
+        self._fill("dense_layers", frozenset(check_count("dense_layers", layer, 0, last, ConfigError)
+                                             for layer in self.dense_layers))
 
     def is_moe_layer(self, layer):
         """Whether layer number ``layer`` (from 0) routes its tokens to experts."""

@@ -105,7 +105,7 @@ BY_TENSOR = (
            "arXiv:2106.09685; Hugging Face PEFT keeps adapters in fp32 (autocast_adapter_dtype)",
            "LoRA: a frozen bf16 base, and fp32 adapters with Adam: 16 bytes per *trained* parameter."),
     Recipe("qlora", (Row("params_nf4", "nf4", 0.5, 3, "matrices", 64, 1),
-                     Row("scale_scales", "fp32", 0, 3, "matrices", 64 * 256, 4),
+                     Row("quant_scale_scales", "fp32", 0, 3, "matrices", 64 * 256, 4),
                      Row("params_16", "bf16", 2, 3, "others"), Row("adapter_params", "fp32", 4, 3, "trained"),
                      Row("adapter_grads", "fp32", 4, 2, "trained"), Row("exp_avg", "fp32", 4, 1, "trained"),
                      Row("exp_avg_sq", "fp32", 4, 1, "trained")),
