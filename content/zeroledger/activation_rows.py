@@ -66,6 +66,11 @@ class ActivationSettings:
         """Tokens of the micro-batch over all ranks that share it."""
         return self.micro_batch_size * self.seq_length
 
+    @property
+    def tokens_per_rank(self):
+        """Tokens of the micro-batch that one rank reads and predicts: context parallelism cuts sequences."""
+        return self.micro_batch_size * self.positions_per_rank(("cp",))
+
     def positions_per_rank(self, groups):
         """Positions of each sequence on the fullest rank when those of ``groups`` that cut sequences do."""
         parts = 1

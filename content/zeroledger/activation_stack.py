@@ -3,13 +3,14 @@ layer's backward runs, on a device that holds the whole stack (or one pipeline s
 
 from dataclasses import dataclass, field
 
-from .activation_rows import ActivationSettings, saved
+from .activation_rows import ActivationSettings, grad_bytes, saved
 from .activations import layer_activations
 from .backward_walk import layer_backward
+from .block_ops import norm
 from .dtypes import dtype_bytes
-from .errors import InvalidInput, check_count
+from .errors import ConfigError, check_count
 from .instants import Instant, MemoryRow
-from .logits import INDEX_BYTES, LossSettings, loss_account
+from .logits import INDEX_BYTES, SCALARS, LossSettings, loss_account
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,12 @@ class Stack:
     def __post_init__(self):
         for name in ("rng_state_bytes", "workspace_bytes"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), 0))
-        if self.loss is not None and self.loss.tokens != self.settings.tokens:
-            raise InvalidInput("loss.tokens", self.loss.tokens, f"the micro-batch's {self.settings.tokens}")
+        expected = self.settings.tokens_per_rank
+        if self.loss is not None and self.loss.tokens != expected:
+            raise ConfigError("loss.tokens", self.loss.tokens, f"the micro-batch's {expected:,}")
+        learned = self.shape.max_position_embeddings
+        if learned and self.settings.seq_length > learned:
+            raise ConfigError("seq_length", self.settings.seq_length, f"at most max_position_embeddings {learned:,}")
 
     def _once(self, kind, layer, compute):
         """``compute()`` once for every kind of layer; layers of a kind are alike."""
@@ -59,28 +64,40 @@ class Stack:
         """One row for the activations of all layers below ``layer``."""
         return MemoryRow("activations", f"layers below {layer}", sum(map(self.layer_bytes, range(layer))))
 
-    def edge_rows(self):
-        """Rows that stay through forward and backward: token ids, targets, positions, embedding dropout, loss."""
+    def input_rows(self):
+        """Rows that stay through the whole step: token ids, targets, and the loss."""
         if self.loss is None:
             return ()
-        rows = [MemoryRow("inputs", "token ids", self.settings.tokens * INDEX_BYTES),
-                MemoryRow("inputs", "targets", self.settings.tokens * INDEX_BYTES)]
+        size = self.settings.tokens_per_rank * INDEX_BYTES
+        scalars = len(SCALARS) * self.loss.loss_bytes
+        return (MemoryRow("inputs", "token ids", size), MemoryRow("inputs", "targets", size),
+                MemoryRow("activations", "loss and sum of target weights", scalars))
+
+    def edge_rows(self):
+        """``input_rows`` and what the embedding keeps until its own backward: positions and dropout mask."""
+        if self.loss is None:
+            return ()
+        rows = (*self.input_rows(), self._position_row(self.settings.positions_per_rank(("cp",))))
+        if not self.settings.hidden_dropout:
+            return rows
+        mask = saved(self.settings, "embedding", "mask", self.shape.hidden_size, 1)
+        return (*rows, MemoryRow("activations", "embedding dropout mask", mask.num_bytes))
+
+    def _position_row(self, positions):
+        """What positions keep: their ids for a learned table, else one pair of rotary tables that all layers share."""
         if self.shape.max_position_embeddings:
-            rows.append(MemoryRow("activations", "position ids", self.settings.seq_length * INDEX_BYTES))
-        if self.settings.hidden_dropout:
-            mask = saved(self.settings, "embedding", "mask", self.shape.hidden_size, 1)
-            rows.append(MemoryRow("activations", "embedding dropout mask", mask.num_bytes))
-        scalars = self.loss.num_chunks * 2 * self.loss.loss_bytes
-        return (*rows, MemoryRow("activations", "loss and sum of target weights", scalars))
+            return MemoryRow("activations", "position ids", positions * INDEX_BYTES)
+        rotary_dim = self.shape.qk_rope_head_dim or self.shape.head_dim
+        size = 2 * positions * rotary_dim * self.settings.element_bytes
+        return MemoryRow("activations", "rotary cosines and sines", size)
+
+    def final_norm_op(self):
+        """The norm before the head as a ``BlockOp``."""
+        return norm(self.shape, self.settings, "final norm", ("normed",), self.shape.hidden_size)
 
     def final_norm_row(self):
         """What the norm before the head keeps, one row."""
-        width, settings = self.shape.hidden_size, self.settings
-        statistics = 1 if self.shape.norm == "rmsnorm" else 2
-        composite = self.shape.norm == "rmsnorm" and settings.norm_kernel == "composite"
-        size = saved(settings, "final_norm", "input", width, 8 if composite else settings.element_bytes).num_bytes
-        stats = saved(settings, "final_norm", "statistics", statistics, 4 if composite else settings.stat_bytes)
-        return MemoryRow("activations", "final norm", size + (stats.num_bytes if settings.stat_bytes else 0))
+        return MemoryRow("activations", "final norm", sum(row.num_bytes for row in self.final_norm_op().saves))
 
     def loss_instants(self):
         """Instants of head and loss with every layer's activations live: forward, end of forward, loss backward."""
@@ -91,6 +108,15 @@ class Stack:
         rows = (*self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head_input)
         return tuple(Instant(each.name, rows + tuple(row for row in each.rows if not _is_scalar(row)))
                      for each in account.instants)
+
+    def final_norm_instant(self, grad_dtype):
+        """Backward of the norm between head and last layer: every layer's activations live, no logits any more."""
+        op = self.final_norm_op()
+        incoming = grad_bytes(self.settings, self.shape.hidden_size)
+        head = MemoryRow("unsharded_grads", "head and final norm", self.head_grad_numel() * dtype_bytes(grad_dtype))
+        return Instant("backward of final norm", (
+            *self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head,
+            MemoryRow("temporary", "gradients of activations", incoming + op.temporary_bytes)))
 
     def head_grad_numel(self):
         """Elements of the gradients that head and final norm have made before the layers' backward starts."""
@@ -106,7 +132,7 @@ class Stack:
 
 
 def _is_scalar(row):
-    return row.what in ("loss", "sum of target weights")  # counted once in ``edge_rows``
+    return row.what in SCALARS  # counted once in ``edge_rows``
 
 
 def stack_instants(stack, grad_dtype="bf16", accumulates=False):
@@ -116,6 +142,8 @@ def stack_instants(stack, grad_dtype="bf16", accumulates=False):
     with ``accumulates`` they exist before, counted elsewhere, and only each operation's own result comes on top.
     """
     instants = [*_forward(stack), *stack.loss_instants()]
+    if stack.loss is not None:
+        instants.append(_accumulated(stack.final_norm_instant(grad_dtype), accumulates))
     made, size = stack.head_grad_numel(), dtype_bytes(grad_dtype, "grad_dtype")
     for layer in reversed(range(stack.shape.num_layers)):
         later = () if accumulates else (MemoryRow("unsharded_grads", "weight gradients of later layers", made * size),)
@@ -124,6 +152,12 @@ def stack_instants(stack, grad_dtype="bf16", accumulates=False):
             instants.append(Instant(f"backward of layer {layer}: {step.op}", rows + later))
         made += stack.walk(layer)[-1].weight_numel
     return tuple(instants)
+
+
+def _accumulated(instant, accumulates):
+    """The instant without weight gradients that exist before, when they do."""
+    rows = tuple(row for row in instant.rows if not accumulates or row.account != "unsharded_grads")
+    return Instant(instant.name, rows)
 
 
 def _forward(stack):

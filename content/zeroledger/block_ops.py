@@ -77,7 +77,18 @@ def norm(shape, settings, name, consumes, width, produces=(), is_layer_input=Fal
     made = tuple((gradient, size) for gradient in produces)
     # without a gradient of its own the norm feeds the residual stream: its result, and the sum that replaces the old one
     extra = 0 if made else 2 * size
+    if composite:
+        extra = max(extra, composite_backward_bytes(settings, size))
     return BlockOp(name, tuple(rows), tuple(consumes), made, width * (1 if shape.norm == "rmsnorm" else 2), extra)
+
+
+def composite_backward_bytes(settings, gradient_bytes):
+    """What the backward of a composite RMSNorm holds besides its saved tensors and the gradient it uses up.
+
+    At its peak five fp32 tensors, the upcast gradient among them, when the normalised tensor it saved is gone already
+    (measured, tests/torch/measure.py).
+    """
+    return (5 - 1) * 4 * (gradient_bytes // settings.element_bytes) - gradient_bytes
 
 
 def _layer_input(settings, name, width, only_full):

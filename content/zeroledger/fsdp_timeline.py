@@ -87,7 +87,7 @@ class _Timeline:
         return [self.layers[layer] for layer in layers] if self.layers else []
 
     def gathering(self, layers):
-        return MemoryRow("all_gather", "prefetched", self.param_bytes * sum(map(self.padded, self._units(layers))))
+        return MemoryRow("all_gather", "gather buffers", self.param_bytes * sum(map(self.padded, self._units(layers))))
 
     def reducing(self, unit, what):
         return MemoryRow("reduce_scatter", f"input: {what}", self.reduce_bytes * self.padded(unit))
@@ -108,24 +108,32 @@ class _Timeline:
         yield from self.reduce_root()
 
     def forward(self):
+        """A layer's gathered flat buffer lives beside the weights copied out of it until the next layer's copy-out."""
         for layer in range(self.last + 1):
             whole = range(layer + 1) if self.keeps_layers else [layer]
-            ahead = range(layer + 1, min(layer + self.fsdp.prefetch_depth, self.last) + 1)
+            buffers = range(layer, min(layer + max(1, self.fsdp.prefetch_depth), self.last + 1))
             working = MemoryRow("activations", f"layer {layer}", self.stack.working_bytes(layer))
             yield f"forward of layer {layer}", (*self.stack.edge_rows(), self.stack.kept_before(layer), working,
-                                                self.gathered(whole), self.gathering(ahead))
+                                                self.gathered(whole), self.gathering(buffers))
 
     def loss(self):
+        """Forward and backward of head and loss; the root's backward starts the gather of the last layer."""
         whole = range(self.last + 1) if self.keeps_layers else []
         for instant in self.stack.loss_instants():
-            in_root = instant.name in ("loss forward", "loss backward: head")
-            root = in_root or self.fsdp.reshard_after_forward is not True
-            yield instant.name, (*instant.rows, self.gathered(whole, root))
+            in_backward = instant.name == "loss backward: head"
+            root = in_backward or instant.name == "loss forward" or self.fsdp.reshard_after_forward is not True
+            ahead = [self.ahead(self.last + 1)] if in_backward else []
+            yield instant.name, (*instant.rows, self.gathered(whole, root), *ahead)
+        norm = self.stack.final_norm_instant(self.fsdp.param_dtype)
+        yield norm.name, (*norm.rows, self.gathered(whole), self.ahead(self.last + 1))
+
+    def ahead(self, layer):
+        """Layers being gathered while ``layer`` runs backward."""
+        return self.gathering([] if self.keeps_layers else range(max(0, layer - self.fsdp.prefetch_depth), layer))
 
     def backward(self, layer):
         below = list(range(layer)) if self.keeps_layers else []
-        first = max(0, layer - self.fsdp.prefetch_depth)
-        ahead = self.gathering([] if self.keeps_layers else range(first, layer))
+        ahead = self.ahead(layer)
         done = [self.layers[each] for each in range(layer + 1, self.last + 1)] if self.layers else []
         previous = [self.reducing(self.layers[layer + 1], f"layer {layer + 1}")] if layer < self.last and done else []
         for step in self.stack.walk(layer):
@@ -162,7 +170,7 @@ class _Timeline:
 
     def reduce_root(self):
         whole = MemoryRow("unsharded_grads", "root", self.root.numel * self.param_bytes)
-        common = (*self.stack.edge_rows(), self.reducing(self.root, "root"), self.reduced(self.layers))
+        common = (*self.stack.input_rows(), self.reducing(self.root, "root"), self.reduced(self.layers))
         yield "reduce-scatter of root: copy in", (*common, whole)
         yield "reduce-scatter of root", (*common, *self.reduce_buffers(self.root))
-        yield "end of backward", (*self.stack.edge_rows(), self.reduced((self.root, *self.layers)))
+        yield "end of backward", (*self.stack.input_rows(), self.reduced((self.root, *self.layers)))

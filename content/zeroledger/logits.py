@@ -12,12 +12,12 @@ from .errors import ConfigError, ceil_div, check_count, check_flag
 from .instants import Instant, MemoryRow, peak
 
 INDEX_BYTES = 8  # token ids and targets are int64
-SUM_DTYPE_BYTES = 4
+SCALARS = ("loss", "sum of target weights")
 
 
 @dataclass(frozen=True)
 class LossSettings:
-    """How the head and the cross-entropy run on one rank. ``tokens`` is s·b; sizes are elements.
+    """How the head and the cross-entropy run on one rank. ``tokens`` is s·b on the rank; sizes are elements.
 
     ``tp_size`` cuts the vocabulary (vocabulary-parallel loss). ``num_chunks`` > 1 runs head and loss on that many
     slices of the tokens, each recomputed in backward, so that no logits outlive their slice. ``keep_logits``: the
@@ -32,11 +32,12 @@ class LossSettings:
     keep_logits: bool = True
     tp_size: int = 1
     num_chunks: int = 1
+    sequence_parallel: bool = False  # the head's input is kept cut over tp and gathered again in backward
 
     def __post_init__(self):
         for field in ("tokens", "vocab_size", "hidden_size", "tp_size", "num_chunks"):
             object.__setattr__(self, field, check_count(field, getattr(self, field), 1, 10**15, ConfigError))
-        for field in ("upcast", "keep_logits"):
+        for field in ("upcast", "keep_logits", "sequence_parallel"):
             check_flag(field, getattr(self, field), ConfigError)
         dtype_bytes(self.dtype)
         if self.num_chunks > self.tokens:
@@ -99,9 +100,17 @@ class LossAccount:
         return self.peak.num_bytes
 
 
+def loss_settings(shape, settings, **options):
+    """``LossSettings`` for a model's ``TransformerShape`` run with ``ActivationSettings``; ``options`` are its fields."""
+    fields = {"tokens": settings.tokens_per_rank, "vocab_size": shape.vocab_size, "hidden_size": shape.hidden_size,
+              "dtype": settings.dtype, "tp_size": settings.tp_size, "sequence_parallel": settings.sequence_parallel}
+    return LossSettings(**(fields | options))
+
+
 def loss_account(settings):
     """The ``LossAccount`` of ``LossSettings``: bytes on one rank, exact integers."""
-    inputs = (MemoryRow("activations", "head input", settings.tokens * settings.hidden_size * settings.element_bytes),
+    kept_tokens = ceil_div(settings.tokens, settings.tp_size) if settings.sequence_parallel else settings.tokens
+    inputs = (MemoryRow("activations", "head input", kept_tokens * settings.hidden_size * settings.element_bytes),
               MemoryRow("activations", "targets", settings.tokens * INDEX_BYTES))
     return LossAccount(settings, inputs, tuple(_kept(settings)), tuple(_instants(settings)))
 
@@ -110,56 +119,54 @@ def _logits(settings, what, element_bytes):
     return MemoryRow("logits", what, settings.logits_numel * element_bytes)
 
 
-def _scalar(settings, what):
-    """The loss, or the sum of target weights that the negative log-likelihood saves."""
-    return MemoryRow("activations", what, settings.num_chunks * settings.loss_bytes)
+def _scalars(settings):
+    """The loss, and the sum of target weights that the negative log-likelihood saves."""
+    return [MemoryRow("activations", what, settings.loss_bytes) for what in SCALARS]
 
 
 def _kept(settings):
     if settings.num_chunks == 1:
         yield _logits(settings, "log-probabilities", settings.loss_bytes)
-        yield _scalar(settings, "sum of target weights")
+        yield _scalars(settings)[1]
 
 
 def _instants(settings):
-    """Forward and backward of the loss, of the largest slice when there are several."""
-    keeps = settings.keep_logits and settings.num_chunks == 1  # a slice's logits die with the function that made them
-    held = [_logits(settings, "logits", settings.element_bytes)] if keeps else []
-    upcast = [_logits(settings, "logits in fp32", settings.loss_bytes)] if settings.casts else []
-    fresh = [_logits(settings, "logits", settings.element_bytes)]
-    scalars = [_scalar(settings, "loss"), _scalar(settings, "sum of target weights")]
+    """Forward and backward of the loss; of the last slice that backward reaches when there are several."""
+    sliced = settings.num_chunks > 1
+    # a slice's logits die with the function that made them
+    held = [_logits(settings, "logits", settings.element_bytes)] if settings.keep_logits and not sliced else []
     probabilities = _logits(settings, "log-probabilities", settings.loss_bytes)
+    fresh = [_logits(settings, "logits", settings.element_bytes), probabilities]
     gradient = _logits(settings, "gradient of logits", settings.element_bytes)
     wide = _logits(settings, "gradient of fp32 logits", settings.loss_bytes) if settings.casts else gradient
-    rest = _between_chunks(settings)
-
-    def at(name, *rows):
-        return Instant(name, (*rest, *(row for group in rows for row in group)))
-
-    yield at("loss forward", fresh, upcast, [probabilities])
-    if settings.num_chunks == 1:
-        yield at("end of forward", held, [probabilities], scalars)
-    yield at("loss backward: log-softmax", held, [probabilities, wide], scalars,
-             [_logits(settings, "gradient of log-probabilities", settings.loss_bytes)])
     if settings.casts:
-        yield at("loss backward: cast", held, [wide, gradient], scalars)
-    yield at("loss backward: head", held, [gradient, *_head_gradients(settings)], scalars)
-
-
-def _hidden_gradient(settings):
-    return MemoryRow("temporary", "gradient of head input",
-                     settings.tokens * settings.hidden_size * settings.element_bytes)
+        fresh.append(_logits(settings, "logits in fp32", settings.loss_bytes))
+    scalars, earlier = _scalars(settings), _gradients_of_earlier_slices(settings)
+    yield Instant("loss forward", tuple(fresh))
+    if sliced:
+        yield Instant("end of forward", tuple(scalars))
+        yield Instant("loss forward again", (*fresh, *scalars, *earlier))
+    else:
+        yield Instant("end of forward", (*held, probabilities, *scalars))
+    incoming = _logits(settings, "gradient of log-probabilities", settings.loss_bytes)
+    yield Instant("loss backward: log-softmax", (*held, probabilities, incoming, wide, *scalars, *earlier))
+    if settings.casts:
+        yield Instant("loss backward: cast", (*held, wide, gradient, *scalars, *earlier))
+    yield Instant("loss backward: head", (*held, gradient, *_head_gradients(settings), *scalars, *earlier))
 
 
 def _head_gradients(settings):
-    """What the head's backward makes; sliced runs already hold the gradient of the whole input (``_between_chunks``)."""
-    rows = [] if settings.num_chunks > 1 else [_hidden_gradient(settings)]
-    return rows + [MemoryRow("unsharded_grads", "head weight", settings.head_numel * settings.element_bytes)]
+    """What the head's backward makes: of its input (the slice's part), and of its weight."""
+    return (MemoryRow("temporary", "gradient of head input",
+                      settings.chunk_tokens * settings.hidden_size * settings.element_bytes),
+            MemoryRow("unsharded_grads", "head weight", settings.head_numel * settings.element_bytes))
 
 
-def _between_chunks(settings):
-    """Gradients that grow slice by slice: of the head's input and of its weight, each whole."""
+def _gradients_of_earlier_slices(settings):
+    """Gradients that grow slice by slice, before the last one: of the head's input, and of its weight (whole)."""
     if settings.num_chunks == 1:
         return ()
-    return (_hidden_gradient(settings),
+    tokens = settings.tokens - settings.chunk_tokens
+    return (MemoryRow("temporary", "gradient of head input, earlier slices",
+                      tokens * settings.hidden_size * settings.element_bytes),
             MemoryRow("unsharded_grads", "head weight so far", settings.head_numel * settings.element_bytes))
