@@ -16,10 +16,11 @@ SOURCE = "DeepSpeed 0.19.8, measured on CPU with gloo; deepspeed/runtime/zero/st
 
 def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradient_accumulation_steps=1,
               reduce_bucket_numel=REDUCE_BUCKET_NUMEL, reduce_scatter=True, multi_rank_bucket_allreduce=True,
-              fetch=None, secondary_shard_size=None, shard_group_size=None):
+              overlap_comm=False, fetch=None, secondary_shard_size=None, shard_group_size=None):
     """The ``Communication`` of one optimizer step under DeepSpeed ``stage`` with default settings.
 
     ``reduce_dtype`` is ``communication_data_type`` (None: ``dtype``); ``reduce_bucket_numel`` counts elements;
+    ``overlap_comm`` makes stage 1 bucket gradients as they become ready, not in the order of registration;
     ``fetch`` is a ``deepspeed_stage3.FetchLimits`` (stage 3 only). ``secondary_shard_size`` is ZeRO++'s
     ``zero_hpz_partition_size``: backward gathers within groups of that many ranks (arXiv:2306.10209 sec. 3.2).
     ``shard_group_size`` is ``mics_shard_size``: everything is sharded over that many ranks, and an all-reduce of the
@@ -35,13 +36,16 @@ def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradi
             raise InvalidInput(field, value, "None below stage 3, which alone shards and gathers parameters")
     check_flag("reduce_scatter", reduce_scatter)
     check_flag("multi_rank_bucket_allreduce", multi_rank_bucket_allreduce)
+    check_flag("overlap_comm", overlap_comm)
     reduce_dtype = reduce_dtype or dtype
     if stage == 0:
         rows = _stage0(tensors, dp_size, reduce_dtype)
     elif stage < 3:
-        reduced = 1 if stage == 1 else steps
-        by_reduce = reduce_scatter and not multi_rank_bucket_allreduce
-        rows = _stage12(tensors, dp_size, reduced, reduce_dtype, dtype, reduce_bucket_numel, by_reduce)
+        ready = tensors[::-1] if stage == 1 and not overlap_comm else execution_order(tensors)
+        buckets = buckets_of(reversed(ready), reduce_bucket_numel)
+        calls = _reduce_calls(tensors, buckets, dp_size, reduce_bucket_numel, reduce_scatter, multi_rank_bucket_allreduce)
+        op = "reduce" if reduce_scatter and not multi_rank_bucket_allreduce else "all_reduce"
+        rows = _stage12(tensors, dp_size, 1 if stage == 1 else steps, op, calls, reduce_dtype, dtype)
     else:
         from .deepspeed_stage3 import stage3_rows
 
@@ -61,13 +65,16 @@ def _replica_reduction(tensors, shards, replicas, dtype):
 
 
 def reduce_buckets(tensors, bucket_numel=REDUCE_BUCKET_NUMEL):
-    """Gradients as DeepSpeed buckets them in backward order: a tuple of tuples of tensors.
+    """Gradients as DeepSpeed buckets them while backward makes them ready: a tuple of tuples of tensors."""
+    return buckets_of(reversed(execution_order(tensors)), bucket_numel)
 
-    A bucket is reduced before a tensor that would overfill it, so a tensor larger than the bucket goes alone.
-    """
+
+def buckets_of(ordered, bucket_numel):
+    """``ordered`` tensors cut into buckets: one is reduced before a tensor that would overfill it, so a tensor larger
+    than ``bucket_numel`` elements goes alone."""
     limit = check_count("reduce_bucket_numel", bucket_numel)
     buckets, current, filled = [], [], 0
-    for tensor in reversed(execution_order(tensors)):
+    for tensor in ordered:
         if current and filled + tensor.numel > limit:
             buckets.append(tuple(current))
             current, filled = [], 0
@@ -87,31 +94,50 @@ def _stage0(tensors, dp_size, dtype):
     return (CollectiveRow("all_reduce", "dp", dp_size, calls + (filled > 0), numel, dtype, "grads", "step"),)
 
 
-def _stage12(tensors, dp_size, reduced, reduce_dtype, dtype, bucket_numel, by_reduce):
-    """Bucket reductions, ``reduced`` times a step, and one all-gather of the flat parameter buffer."""
+def _stage12(tensors, dp_size, reduced, op, calls, reduce_dtype, dtype):
+    """``calls`` bucket reductions, ``reduced`` times a step, and one all-gather of the flat parameter buffer."""
     numel = sum(tensor.numel for tensor in tensors)
-    buckets = reduce_buckets(tensors, bucket_numel)
-    calls = _owners_reached(tensors, buckets, dp_size) if by_reduce else len(buckets)
     padded = dp_size * flat_shards(tensors, dp_size)[0].stored_numel
-    rows = [CollectiveRow("reduce" if by_reduce else "all_reduce", "dp", dp_size, reduced * calls, reduced * numel,
-                          reduce_dtype, "grads", "backward")]
+    rows = [CollectiveRow(op, "dp", dp_size, reduced * calls, reduced * numel, reduce_dtype, "grads", "backward")]
     if dp_size > 1:  # DeepSpeed returns at once when nobody else holds a part
         rows.append(CollectiveRow("all_gather", "dp", dp_size, 1, padded, dtype, "params", "step"))
     return tuple(rows)
 
 
-def _owners_reached(tensors, buckets, dp_size):
-    """Reduce calls: for each bucket, one for every rank that owns a part of the flat buffer covered by it."""
-    starts, at = {}, 0
-    for tensor in tensors:
-        starts[id(tensor)] = at
-        at += tensor.numel
-    share = flat_shards(tensors, dp_size)[0].stored_numel  # elements a rank owns
+def _reduce_calls(tensors, buckets, dp_size, bucket_numel, reduce_scatter, multi_rank):
+    """Calls for one round of ``buckets``.
+
+    With ``reduce_scatter`` a bucket is cut where the owners of the flat buffer change. Owners then get a reduce each,
+    or the pieces are all-reduced together, a call whenever they exceed the bucket (which only a large tensor's can).
+    """
+    if not reduce_scatter:
+        return len(buckets)
+    pieces = _owned_pieces(tensors, dp_size)
     calls = 0
     for bucket in buckets:
-        owners = set()
-        for tensor in bucket:
-            first = starts[id(tensor)]
-            owners.update(range(first // share, (first + tensor.numel - 1) // share + 1))
-        calls += len(owners)
+        owned = [piece for tensor in bucket for piece in pieces[id(tensor)]]
+        if not multi_rank:
+            calls += len({owner for owner, _ in owned})
+            continue
+        filled = 0
+        for _, numel in owned:
+            filled += numel
+            if filled > bucket_numel:
+                calls, filled = calls + 1, 0
+        calls += filled > 0
     return calls
+
+
+def _owned_pieces(tensors, dp_size):
+    """For each tensor (by ``id``) the (owner, elements) of its pieces in the flat buffer, in order."""
+    share = flat_shards(tensors, dp_size)[0].stored_numel
+    pieces, at = {}, 0
+    for tensor in tensors:
+        end, cut = at + tensor.numel, []
+        while at < end:
+            owner = at // share
+            numel = min(end, (owner + 1) * share) - at
+            cut.append((owner, numel))
+            at += numel
+        pieces[id(tensor)] = cut
+    return pieces

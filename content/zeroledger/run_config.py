@@ -107,10 +107,10 @@ class RunConfig:
         bucket, scatter, multi = self.require("reduce_bucket_numel", "reduce_scatter", "multi_rank_bucket_allreduce")
         return deepspeed(tensors, ranks, stage, dtype=dtype, reduce_dtype=self.reduce_dtype,
                          gradient_accumulation_steps=steps, reduce_bucket_numel=bucket, reduce_scatter=scatter,
-                         multi_rank_bucket_allreduce=multi, **self._stage3_options(stage))
+                         multi_rank_bucket_allreduce=multi, **self._stage_options(stage))
 
-    def _stage3_options(self, stage):
+    def _stage_options(self, stage):
         if stage < 3:
-            return {}
+            return {"overlap_comm": self.require("overlap_comm")}
         return {"fetch": self.require("fetch"), "secondary_shard_size": self.secondary_shard_size,
                 "shard_group_size": self.shard_group_size}
