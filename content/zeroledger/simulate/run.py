@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, check_choice
 from . import training_loop
 from .batches import micro_batches
 from .cluster import Cluster
@@ -83,12 +83,12 @@ class Run:
         return {category: size for category, size in live.items() if size}
 
     def peak(self, rank=None):
-        """The ``Peak`` of ``rank``, by default of the rank with the highest; the first moment where several tie."""
-        ranks = range(self.settings.dp_size) if rank is None else [rank]
-        tops = [max((event.live_bytes, -index) for index, event in enumerate(self.events) if event.rank == each)
-                for each in ranks]
-        index = -max(tops)[1]
-        return self._peak_at(index)
+        """The ``Peak`` of ``rank``, by default of the rank with the highest; the first moment where several tie.
+
+        None when the run ended before the rank did anything.
+        """
+        tops = [(event.live_bytes, -index) for index, event in enumerate(self.events) if rank in (None, event.rank)]
+        return self._peak_at(-max(tops)[1]) if tops else None
 
     def _peak_at(self, index):
         top = self.events[index]
@@ -168,11 +168,9 @@ def baseline(settings=None, **changes):
 def _with_changes(settings, changes):
     if settings is not None and not isinstance(settings, Settings):
         raise InvalidInput("settings", settings, "a Settings, or None for the defaults")
-    try:
-        return replace(settings or Settings(), **changes)
-    except TypeError:
-        unknown = next(name for name in changes if name not in Settings.__dataclass_fields__)
-        raise InvalidInput("settings", unknown, "one of " + ", ".join(Settings.__dataclass_fields__)) from None
+    for name in changes:
+        check_choice("settings", name, Settings.__dataclass_fields__)
+    return replace(settings or Settings(), **changes)
 
 
 def _step(cluster):

@@ -92,9 +92,13 @@ class Settings:
             check_choice(name, getattr(self, name), choices)
         for name in ("unequal_lengths", "overlap"):
             check_flag(name, getattr(self, name))
+        if not isinstance(self.costs, Costs):
+            raise InvalidInput("costs", self.costs, "a Costs")
         check_number("learning_rate", self.learning_rate, 0, 10)
         self._set("recipe", recipe(self.recipe))
-        self._set("breaks", (self.breaks,) if isinstance(self.breaks, str) else tuple(self.breaks))
+        if not isinstance(self.breaks, (list, tuple, set, frozenset)):
+            self._set("breaks", (self.breaks,))
+        self._set("breaks", tuple(self.breaks))
         for name in self.breaks:
             check_choice("breaks", name, BREAKS)
         if self.device_bytes is not None:
