@@ -1,0 +1,68 @@
+"""A run as plain data, all that a timeline picture needs: curves, lanes, the peak, the loop's text."""
+
+from ..errors import check_choice
+from ..ledger import ledger
+from .log import FIELDS, MEMORY_EVENTS
+from .model import layers_of
+from .source import loop_lines
+
+# From the bottom of the stack to its top: what stays, then what comes and goes.
+CATEGORIES = ("params", "grads", "main_grads", "master_params", "exp_avg", "exp_avg_sq", "gathered_params", "staging",
+              "unreduced_grads", "activations", "activation_grads")
+
+
+def run_as_dict(run, ranks=None):
+    """``run`` as a dict of lists, numbers and text.
+
+    ``events`` has rows in the order of ``fields``; ``ranks[r]["curve"]`` the device's live bytes by category after each
+    memory event, columns ``time_s``, ``event`` (index into ``events``), ``live`` {category: list}, ``reserved``;
+    ``ranks[r]["lanes"]`` event indices by lane. ``static_bytes`` is the ideal ledger of one rank. Only ``ranks`` (None: all)
+    are included.
+    """
+    seen = sorted({event.rank for event in run.events})  # a run may end before every rank did something
+    chosen = seen if ranks is None else [check_choice("ranks", rank, seen) for rank in ranks]
+    events = [event for event in run.events if event.rank in chosen]
+    used = [category for category in CATEGORIES if any(event.category == category and event.tier == "device"
+                                                       for event in events)]
+    book = ledger(num_params_of(run), run.settings.dp_size, run.settings.stage, run.settings.recipe)
+    return {
+        "settings": run.settings.as_dict(), "losses": run.losses, "num_params": book.num_params,
+        "learning_rates": [step.learning_rate for step in run.steps], "out_of_memory": run.out_of_memory,
+        "fields": list(FIELDS), "events": [list(event) for event in events], "categories": used,
+        "ranks": {str(rank): _rank(run, events, rank, used) for rank in chosen},
+        "static_bytes": book.model_states_bytes_per_rank, "total_s": run.total_s(),
+        "loop": loop_lines(run.loop_file),
+    }
+
+
+def num_params_of(run):
+    """Parameters the model stands for: stored numbers times ``scale``."""
+    return run.settings.scale * sum(layer.numel for layer in layers_of(run.settings, None))
+
+
+def _rank(run, events, rank, used):
+    curve = {"time_s": [], "event": [], "live": {category: [] for category in used}, "reserved": []}
+    lanes = {"compute": [], "communication": [], "host": []}
+    live, host_bytes = dict.fromkeys(used, 0), 0
+    for index, event in enumerate(events):
+        if event.rank != rank:
+            continue
+        if event.lane:
+            lanes[event.lane].append(index)
+        elif event.tier == "cpu":
+            host_bytes += event.num_bytes
+        elif event.event in MEMORY_EVENTS:
+            live[event.category] += event.num_bytes
+            curve["time_s"].append(event.start_s)
+            curve["event"].append(index)
+            curve["reserved"].append(event.reserved_bytes)
+            for category in used:
+                curve["live"][category].append(live[category])
+    peak = run.peak(rank).as_dict()
+    peak["index"] = _index_among(events, run.events[peak["index"]])
+    return {"curve": curve, "lanes": lanes, "peak": peak, "host_bytes": host_bytes,
+            "persistent_bytes": sum(run.persistent_bytes(rank).values())}
+
+
+def _index_among(events, wanted):
+    return next(index for index, event in enumerate(events) if event is wanted)
