@@ -50,6 +50,10 @@ def test_what_lessons_import_loads_by_itself(lock):
     assert importable["zeroledger"] == importable["lessonkit"] == "zeroledger"
 
 
+def test_our_wheel_brings_what_its_functions_import(lock):
+    assert {"ipywidgets", "matplotlib"} <= set(lock["packages"]["zeroledger"]["depends"])
+
+
 def test_matplotlib_reaches_all_it_needs(lock, upstream_lock):
     assert set(lock["packages"]["matplotlib"]["depends"]) == set(upstream_lock["packages"]["matplotlib"]["depends"])
 

@@ -14,6 +14,9 @@ from publish.tools import fresh_folder
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = paths.PYODIDE / "pyodide-lock.json"
 KERNEL_WHEELS = Path(sysconfig.get_path("data")) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
+# Pyodide loads what a cell's own source imports. lessonkit imports these later, inside its functions,
+# where nothing can be loaded any more: they come along with our wheel.
+LATER_IMPORTS = ("ipywidgets", "matplotlib")
 KERNEL_NAMES = ("ipykernel", "piplite", "pyodide_kernel", "widgetsnbextension-4")
 
 
@@ -51,6 +54,7 @@ def make_lock(added: list[Path]) -> dict:
     )
     lock = json.loads(spec.model_dump_json())
     lock["info"] = whole["info"]
+    lock["packages"]["zeroledger"]["depends"].extend(LATER_IMPORTS)
     for package in lock["packages"].values():
         package["depends"] = [name for name in package["depends"] if name in lock["packages"]]
     return lock
