@@ -95,6 +95,10 @@ class CachingAllocator:
             self.reserved_bytes -= block.num_bytes
         return sum(block.num_bytes for block in whole)
 
+    def blocks(self):
+        """Every block of every segment, free or not, a tuple of ``Block``."""
+        return tuple(self._by_address.values())
+
     @property
     def fragmented_bytes(self):
         """Reserved bytes that serve no tensor now."""
