@@ -1,16 +1,18 @@
 """Collectives of a step against nccl-tests, the ZeRO paper and counted calls of real runs; and what must always hold."""
 
+import json
 from fractions import Fraction
 
 import pytest
-from cases import assert_matches, cases_of
+from cases import DATA, assert_matches, cases_of
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_gpt import toy_gpt
+from toy_gpt import llama_tensors, toy_gpt, toy_tensors
 
 from zeroledger.collectives import RING_FACTORS, Communication, Interconnect, ring_factor, ring_wire_bytes
 from zeroledger.communication import ddp, ddp_buckets, fsdp2, large_group_numel, zero_paper, zero_redundancy_optimizer
 from zeroledger.deepspeed_communication import deepspeed, reduce_buckets
+from zeroledger.deepspeed_config import run_config_from_deepspeed
 from zeroledger.deepspeed_stage3 import FetchLimits, backward_order, module_trace, persistent_names, replay
 from zeroledger.errors import InvalidInput
 from zeroledger.model_parallel_communication import expert_parallel, pipeline_parallel, tensor_parallel
@@ -89,6 +91,21 @@ def test_calls_counted_in_deepspeed(case):
         got[row.op] = {"calls": total["calls"], "numel": total["numel"]}
         assert row.dtype == "bf16"
     assert got == {DEEPSPEED_OPS[name.split(":")[0]]: calls for name, calls in case["expected"]["comm"].items()}
+
+
+RUNS = json.loads((DATA / "deepspeed_calls.json").read_text(encoding="utf-8"))["runs"]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=[f"{number}-stage{run['config']['zero_optimization']['stage']}"
+                                           for number, run in enumerate(RUNS)])
+def test_calls_of_further_deepspeed_runs(run):
+    """Our own runs with knobs drawn at random: every call and every element, through the importer of configurations."""
+    layout = {"toy": toy_tensors, "llama": llama_tensors}[run["layout"]]
+    settings = run_config_from_deepspeed(run["config"] | {"bf16": {"enabled": True}})
+    tied = (("lm_head", "model.embed_tokens.weight"),) if run["tied"] else None
+    sent = settings.communication(layout(run["sizes"], run["tied"]), run["ranks"], tied=tied)
+    got = {row.op: {key: sent.total(row.op)[key] for key in ("calls", "numel")} for row in sent.rows}
+    assert got == run["calls"]
 
 
 def test_deepspeed_stages_1_and_2_send_half_more_than_the_paper():

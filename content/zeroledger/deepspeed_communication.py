@@ -16,7 +16,7 @@ SOURCE = "DeepSpeed 0.19.8, measured on CPU with gloo; deepspeed/runtime/zero/st
 
 def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradient_accumulation_steps=1,
               reduce_bucket_numel=REDUCE_BUCKET_NUMEL, reduce_scatter=True, multi_rank_bucket_allreduce=True,
-              overlap_comm=False, fetch=None, secondary_shard_size=None, shard_group_size=None):
+              overlap_comm=False, fetch=None, secondary_shard_size=None, shard_group_size=None, tied=None):
     """The ``Communication`` of one optimizer step under DeepSpeed ``stage`` with default settings.
 
     ``reduce_dtype`` is ``communication_data_type`` (None: ``dtype``); ``reduce_bucket_numel`` counts elements;
@@ -25,9 +25,10 @@ def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradi
     ``zero_hpz_partition_size``: backward gathers within groups of that many ranks (arXiv:2306.10209 sec. 3.2).
     ``shard_group_size`` is ``mics_shard_size``: everything is sharded over that many ranks, and an all-reduce of the
     shards over the replicas ends a step (arXiv:2205.00119 sec. 3.4). Both are read from their papers, not measured.
+    ``tied`` is (module, tensor name) of each module that uses another's tensor (None: the tied head a model states).
     Raises ``InvalidInput``.
     """
-    tensors = as_tensors(tensors)
+    model, tensors = tensors, as_tensors(tensors)
     dp_size, stage = check_count("dp_size", dp_size), check_stage(stage)
     steps = check_count("gradient_accumulation_steps", gradient_accumulation_steps)
     for field, value in (("fetch", fetch), ("secondary_shard_size", secondary_shard_size),
@@ -47,12 +48,13 @@ def deepspeed(tensors, dp_size, stage, *, dtype="bf16", reduce_dtype=None, gradi
         op = "reduce" if reduce_scatter and not multi_rank_bucket_allreduce else "all_reduce"
         rows = _stage12(tensors, dp_size, 1 if stage == 1 else steps, op, calls, reduce_dtype, dtype)
     else:
-        from .deepspeed_stage3 import stage3_rows
+        from .deepspeed_stage3 import stage3_rows, tied_head
 
         shards, replicas = hybrid_group(dp_size, dp_size if shard_group_size is None else shard_group_size)
         if secondary_shard_size is not None:
             hybrid_group(shards, secondary_shard_size)  # must divide
-        rows = stage3_rows(tensors, shards, steps, reduce_dtype, dtype, reduce_bucket_numel, fetch, secondary_shard_size)
+        rows = stage3_rows(tensors, shards, steps, reduce_dtype, dtype, reduce_bucket_numel, fetch, secondary_shard_size,
+                           tied_head(model) if tied is None else tied)
         if replicas > 1:
             rows += (_replica_reduction(tensors, shards, replicas, reduce_dtype),)
     return Communication(f"DeepSpeed stage {stage}", rows, SOURCE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .collectives import CollectiveRow
 from .deepspeed_communication import reduce_buckets
-from .errors import ceil_div, check_count
+from .errors import ceil_div, check_choice, check_count
 from .sharding import PERSISTENCE_THRESHOLD
 from .wrapping import execution_order
 
@@ -55,10 +55,11 @@ def persistent_names(tensors, limits=None):
     return frozenset(kept)
 
 
-def module_trace(tensors):
+def module_trace(tensors, tied=()):
     """Modules in the order forward calls them: (name, its own tensors), containers included, tuple of pairs.
 
-    Derived from dotted tensor names; a part made of digits belongs to a list, which is not itself called.
+    Derived from dotted tensor names; a part made of digits belongs to a list, which is not itself called. ``tied``
+    lists (module, tensor name) of modules that run last with another module's tensor.
     """
     modules = {"": []}
     for tensor in execution_order(tensors):
@@ -68,13 +69,24 @@ def module_trace(tensors):
             if not holds_list:
                 modules.setdefault(".".join(parts[:depth]), [])
         modules[".".join(parts)].append(tensor)
+    by_name = {tensor.name: tensor for tensor in tensors} if tied else {}
+    for module, name in tied:
+        check_choice("tied", name, by_name)
+        modules.setdefault(module, []).append(by_name[name])
     return tuple((name, tuple(owned)) for name, owned in modules.items())
 
 
-def replay(tensors, limits=None):
+def tied_head(model):
+    """``tied`` of a model: its head with the embedding's tensor when it says that they are one, else nothing."""
+    if not getattr(model, "tie_word_embeddings", False):
+        return ()
+    return (("lm_head", next(tensor.name for tensor in model.tensors() if tensor.role == "embedding")),)
+
+
+def replay(tensors, limits=None, tied=()):
     """The all-gathers of one forward and backward pass once the trace is known, a tuple of ``Gather``."""
     limits = limits or FetchLimits()
-    forward = module_trace(tensors)
+    forward = module_trace(tensors, tied)
     trace = [(name, owned, "forward") for name, owned in forward]
     trace += [(name, owned, "backward") for name, owned in backward_order(forward)]
     return tuple(_Coordinator(trace, persistent_names(tensors, limits), limits).run())
@@ -174,7 +186,7 @@ class _Coordinator:
 
 
 def stage3_rows(tensors, dp_size, micro_batches, reduce_dtype, dtype, bucket_numel, limits=None,
-                secondary_size=None):
+                secondary_size=None, tied=()):
     """Collective rows of a step: gathers of every pass, persistent tensors once after the step, reductions.
 
     A tensor travels padded to ``dp_size`` equal parts. One rank gathers nothing but still runs its reductions.
@@ -184,7 +196,7 @@ def stage3_rows(tensors, dp_size, micro_batches, reduce_dtype, dtype, bucket_num
     padded = {tensor.name: ceil_div(tensor.numel, dp_size) * dp_size for tensor in tensors}
     rows = []
     if dp_size > 1:
-        gathers = replay(tensors, limits)
+        gathers = replay(tensors, limits, tied)
         for phase in ("forward", "backward"):
             of_phase = [gather for gather in gathers if gather.phase == phase]
             numel = sum(padded[name] for gather in of_phase for name in gather.names)

@@ -78,15 +78,16 @@ class RunConfig:
             return None  # what the moments are kept in then depends on the optimizer's class
         return "adam-mixed" if adam else {"lion": "lion", "muon": "muon", "sgd": "sgd-momentum"}.get(self.optimizer)
 
-    def communication(self, tensors, dp_size=None):
+    def communication(self, tensors, dp_size=None, tied=None):
         """The ``collectives.Communication`` of one optimizer step of ``tensors`` under these settings.
 
+        ``tied`` as in ``deepspeed_communication.deepspeed``, which alone needs it.
         Raises ``ConfigError`` where the file leaves a needed value open and ``InvalidInput`` for a bad ``dp_size``.
         """
         ranks = check_count("dp_size", dp_size if dp_size is not None else self.require("dp_size"))
         steps = self.require("gradient_accumulation_steps")
         if self.framework == "deepspeed":
-            return self._deepspeed_communication(tensors, ranks, steps)
+            return self._deepspeed_communication(tensors, ranks, steps, tied)
         if self.framework in ("ddp", "single") or self.stage == 0:
             from .communication import ddp
 
@@ -100,14 +101,14 @@ class RunConfig:
                      self.require("reduce_dtype"), self.require("wrap"), steps, no_sync=True,
                      replicate_size=ranks // shards)  # accelerate's accumulate() skips the other reductions
 
-    def _deepspeed_communication(self, tensors, ranks, steps):
+    def _deepspeed_communication(self, tensors, ranks, steps, tied):
         from .deepspeed_communication import deepspeed
 
         stage, dtype = self.require("stage", "compute_dtype")
         bucket, scatter, multi = self.require("reduce_bucket_numel", "reduce_scatter", "multi_rank_bucket_allreduce")
         return deepspeed(tensors, ranks, stage, dtype=dtype, reduce_dtype=self.reduce_dtype,
                          gradient_accumulation_steps=steps, reduce_bucket_numel=bucket, reduce_scatter=scatter,
-                         multi_rank_bucket_allreduce=multi, **self._stage_options(stage))
+                         multi_rank_bucket_allreduce=multi, tied=tied, **self._stage_options(stage))
 
     def _stage_options(self, stage):
         if stage < 3:
