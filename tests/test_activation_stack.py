@@ -9,8 +9,9 @@ from measured_models import cpu_settings, gpt, llama
 from zeroledger.activation_rows import PAPER, ActivationSettings
 from zeroledger.activation_stack import Stack, stack_instants
 from zeroledger.activations import layer_activations
+from zeroledger.deepspeed_transients import deepspeed_instants
 from zeroledger.errors import ConfigError, InvalidInput
-from zeroledger.instants import Instant, MemoryRow, peak, with_rows
+from zeroledger.instants import PHASES, Instant, MemoryRow, overlay, peak, with_rows
 from zeroledger.logits import loss_settings
 from zeroledger.pipeline_activations import layers_in_flight, pipeline_output_bytes
 
@@ -169,6 +170,20 @@ def test_peak_is_an_instant_not_a_sum_of_maxima():
     assert [instant.num_bytes for instant in shifted] == [110, 111]
     assert shifted[1].by_account()["sharded_params"] == 100
     assert shifted[1].as_dict()["by_account"] == {"sharded_params": 100, "logits": 7, "temporary": 4}
+
+
+def test_transients_join_the_instants_of_their_phase():
+    """How a budget composes: persistent rows, activation instants, DeepSpeed's buffers by phase."""
+    shape, settings = gpt(64, 4, 2), ActivationSettings(1, 16)
+    instants = stack_instants(Stack(shape, settings, loss_settings(shape, settings)))
+    assert all(instant.phase in PHASES[:2] for instant in instants)
+    buffers = deepspeed_instants(shape, 2, 2)
+    joined = overlay(instants, buffers)
+    assert len(joined) == len(instants) + 1 and joined[-1].phase == "optimizer step"
+    for before, after in zip(instants, joined):
+        assert after.num_bytes - before.num_bytes == (10**9 if before.phase == "backward" else 0)
+    with pytest.raises(InvalidInput, match="phase"):
+        overlay(instants, [Instant("unsaid", ())])
 
 
 def test_bad_rows_and_empty_timelines():

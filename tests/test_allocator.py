@@ -76,7 +76,8 @@ def test_context_of_the_observed_v100():
     assert weights.device_bytes / MIB == pytest.approx(expected["weights_loaded"], rel=0.01)
 
 
-@given(live=st.integers(0, 10**12), share=st.floats(0, 2), rounding=st.integers(0, 10**6), context=st.integers(0, 10**9))
+@given(live=st.integers(0, 10**12), share=st.floats(0, 2), rounding=st.integers(0, 10**6),
+       context=st.integers(0, 10**9))
 def test_meters_are_ordered(live, share, rounding, context):
     read = meters(live, rounding, share, context)
     assert read.live_bytes <= read.reserved_bytes <= read.device_bytes

@@ -151,7 +151,8 @@ def test_fused_buffers(case):
 @pytest.mark.parametrize("case", cases_of("gradient_accumulation", prefix="tt-nosync"))
 def test_unsynchronised_gradients_stay_whole(case):
     (name, size), = case["expected"].items()
-    assert kept_gradient_bytes(case["inputs"]["total_params"], name.rpartition(".")[2].replace("float32", "fp32")) == size
+    dtype = name.rpartition(".")[2].replace("float32", "fp32")
+    assert kept_gradient_bytes(case["inputs"]["total_params"], dtype) == size
 
 
 def test_gather_units_of_a_model():

@@ -102,11 +102,11 @@ class Stack:
     def loss_instants(self):
         """Instants of head and loss with every layer's activations live: forward, end of forward, loss backward."""
         if self.loss is None:
-            return (Instant("end of forward", (self.kept_before(self.shape.num_layers),)),)
+            return (Instant("end of forward", (self.kept_before(self.shape.num_layers),), "forward"),)
         account = loss_account(self.loss)
         head_input = account.input_rows[0]
         rows = (*self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head_input)
-        return tuple(Instant(each.name, rows + tuple(row for row in each.rows if not _is_scalar(row)))
+        return tuple(Instant(each.name, rows + tuple(row for row in each.rows if not _is_scalar(row)), each.phase)
                      for each in account.instants)
 
     def final_norm_instant(self, grad_dtype):
@@ -116,7 +116,7 @@ class Stack:
         head = MemoryRow("unsharded_grads", "head and final norm", self.head_grad_numel() * dtype_bytes(grad_dtype))
         return Instant("backward of final norm", (
             *self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head,
-            MemoryRow("temporary", "gradients of activations", incoming + op.temporary_bytes)))
+            MemoryRow("temporary", "gradients of activations", incoming + op.temporary_bytes)), "backward")
 
     def head_grad_numel(self):
         """Elements of the gradients that head and final norm have made before the layers' backward starts."""
@@ -149,7 +149,7 @@ def stack_instants(stack, grad_dtype="bf16", accumulates=False):
         later = () if accumulates else (MemoryRow("unsharded_grads", "weight gradients of later layers", made * size),)
         for step in stack.walk(layer):
             rows = stack.backward_rows(layer, step, grad_dtype, accumulates)
-            instants.append(Instant(f"backward of layer {layer}: {step.op}", rows + later))
+            instants.append(Instant(f"backward of layer {layer}: {step.op}", rows + later, "backward"))
         made += stack.walk(layer)[-1].weight_numel
     return tuple(instants)
 
@@ -157,10 +157,10 @@ def stack_instants(stack, grad_dtype="bf16", accumulates=False):
 def _accumulated(instant, accumulates):
     """The instant without weight gradients that exist before, when they do."""
     rows = tuple(row for row in instant.rows if not accumulates or row.account != "unsharded_grads")
-    return Instant(instant.name, rows)
+    return Instant(instant.name, rows, instant.phase)
 
 
 def _forward(stack):
     for layer in range(stack.shape.num_layers):
         working = MemoryRow("activations", f"layer {layer}", stack.working_bytes(layer))
-        yield Instant(f"forward of layer {layer}", (*stack.edge_rows(), stack.kept_before(layer), working))
+        yield Instant(f"forward of layer {layer}", (*stack.edge_rows(), stack.kept_before(layer), working), "forward")

@@ -113,7 +113,8 @@ def eager_core(shape, settings):
     def scores(op, tensor, each):
         return saved(settings, op, tensor, heads * settings.seq_length, each, HEADS, heads, CORE)
 
-    keys = [_heads(settings, "scores", "queries", heads, key_dim), _heads(settings, "scores", "keys", kv_heads, key_dim)]
+    keys = [_heads(settings, "scores", "queries", heads, key_dim),
+            _heads(settings, "scores", "keys", kv_heads, key_dim)]
     values = [_heads(settings, "weighted_sum", "values", kv_heads, value_dim)]
     if shape.fused_qkv and settings.micro_batch_size == 1 and kv_heads == shape.num_key_value_heads:
         keys, values = keys + values, []  # views of one tensor: its storage goes when the last of the three does

@@ -1,4 +1,4 @@
-"""What a block is made of here: an operation, the tensors it saves, and the gradients its backward makes and uses up."""
+"""What a block is made of: an operation, the tensors it saves, the gradients its backward makes and uses up."""
 
 from dataclasses import dataclass
 
@@ -75,7 +75,7 @@ def norm(shape, settings, name, consumes, width, produces=(), is_layer_input=Fal
                           stat_bytes, divided_by))
     size = grad_bytes(settings, elements, divided_by, width_units)
     made = tuple((gradient, size) for gradient in produces)
-    # without a gradient of its own the norm feeds the residual stream: its result, and the sum that replaces the old one
+    # without a gradient of its own the norm feeds the residual stream: its result, and the sum that replaces the old
     extra = 0 if made else 2 * size
     if composite:
         extra = max(extra, composite_backward_bytes(settings, size))

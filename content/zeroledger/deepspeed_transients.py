@@ -7,7 +7,7 @@ Face's documentation charges overlap_comm with 4.5 bucket sizes; the code has on
 from dataclasses import dataclass
 
 from .deepspeed_communication import reduce_buckets
-from .deepspeed_stage3 import FetchLimits, persistent_names, replay
+from .deepspeed_stage3 import FetchLimits, persistent_names, replay, tied_head
 from .dtypes import dtype_bytes
 from .errors import ceil_div, check_count, check_flag, check_stage
 from .instants import Instant, MemoryRow
@@ -46,19 +46,20 @@ def deepspeed_instants(tensors, dp_size, stage, dtype="bf16", buffers=None):
     there from the start, whatever the model's size, and so are the persistent small parameters; stages 1 and 2 take
     their buckets when backward starts, on top of peak activations. Raises ``InvalidInput``.
     """
+    tied = tied_head(tensors)
     tensors, stage = as_tensors(tensors), check_stage(stage)
     dp_size, size = check_count("dp_size", dp_size), dtype_bytes(dtype)
     buffers = buffers or DeepSpeedBuffers()
     if stage == 3:
-        return _stage3(tensors, dp_size, size, dtype, buffers)
-    forward = Instant("forward", ())
+        return _stage3(tensors, tied, dp_size, size, dtype, buffers)
+    forward = Instant("forward", (), "forward")
     if stage == 0:
         numel = min(sum(tensor.numel for tensor in tensors), buffers.reduce_bucket_numel)
         flat = MemoryRow("temporary", "flattened bucket of gradients", numel * size)
-        return forward, Instant("backward", (flat,)), Instant("optimizer step", ())
+        return forward, Instant("backward", (flat,), "backward"), Instant("optimizer step", (), "optimizer step")
     part = flat_shards(tensors, dp_size)[0].stored_numel
-    return (forward, Instant("backward", tuple(_early_buckets(tensors, size, buffers))),
-            Instant("optimizer step", deepspeed_step_rows(part, dtype)))
+    return (forward, Instant("backward", tuple(_early_buckets(tensors, size, buffers)), "backward"),
+            Instant("optimizer step", deepspeed_step_rows(part, dtype), "optimizer step"))
 
 
 def _early_buckets(tensors, size, buffers):
@@ -73,19 +74,19 @@ def _early_buckets(tensors, size, buffers):
         yield MemoryRow("reduce_scatter", "second reduce bucket (overlap_comm)", buffers.reduce_bucket_numel * size)
 
 
-def _stage3(tensors, dp_size, size, dtype, buffers):
+def _stage3(tensors, tied, dp_size, size, dtype, buffers):
     always = tuple(_stage3_always(tensors, size, buffers))
-    live = _peak_live_numel(tensors, buffers.limits)
+    live = _peak_live_numel(tensors, buffers.limits, tied)
 
     def phase(name, *rows):
         gathered = MemoryRow("unsharded_params", "gathered and prefetched", live[name] * size)
-        return Instant(name, (*always, gathered, *rows))
+        return Instant(name, (*always, gathered, *rows), name)
 
     part = stage3_shards(tensors, dp_size)[0].stored_numel
     step = deepspeed_step_rows(part, dtype, buffers.sub_group_numel)
     reducing = MemoryRow("temporary", "reduced and padded gradients of one bucket",
                          _reduction_numel(tensors, dp_size, buffers.reduce_bucket_numel) * size)
-    return phase("forward"), phase("backward", reducing), Instant("optimizer step", (*always, *step))
+    return phase("forward"), phase("backward", reducing), Instant("optimizer step", (*always, *step), "optimizer step")
 
 
 def _stage3_always(tensors, size, buffers):
@@ -96,10 +97,10 @@ def _stage3_always(tensors, size, buffers):
         yield MemoryRow("reduce_scatter", "reduce bucket", buffers.reduce_bucket_numel * size)
 
 
-def _peak_live_numel(tensors, limits):
+def _peak_live_numel(tensors, limits, tied):
     """Most gathered elements alive in each phase; backward starts with what forward left."""
     live, last = {"forward": 0, "backward": 0}, 0
-    for gather in replay(tensors, limits):
+    for gather in replay(tensors, limits, tied):
         live[gather.phase] = max(live[gather.phase], gather.live_numel)
         last = gather.live_numel if gather.phase == "forward" else last
     live["backward"] = max(live["backward"], last)
@@ -123,5 +124,5 @@ def live_parameter_numel(tensors, limits=None):
     With the default limits a model under 10⁹ parameters is gathered once and stays whole until the step ends: the
     signature of "ZeRO-3 saves nothing" reports (DeepSpeed issues 4527, 4093). Raises ``InvalidInput``.
     """
-    live = _peak_live_numel(as_tensors(tensors), limits or FetchLimits())
+    live = _peak_live_numel(as_tensors(tensors), limits or FetchLimits(), tied_head(tensors))
     return live["forward"], live["backward"]

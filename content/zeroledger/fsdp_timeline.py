@@ -1,8 +1,8 @@
 """FSDP2's step on one rank as named instants: gathered units, prefetched gathers, reduce-scatter buffers, shards.
 
 While a layer's backward runs there are, besides shards and activations: the root and the layer gathered, the next
-layer being gathered, the reduce-scatter input of the layer before it, and what autograd makes. With b and r the bytes of
-the compute and the reduce dtype: b·(root + layer) + b·layer + r·layer. Source: behaviour of torch 2.13
+layer being gathered, the reduce-scatter input of the layer before it, and what autograd makes. With b and r the bytes
+of the compute and the reduce dtype: b·(root + layer) + b·layer + r·layer. Source: behaviour of torch 2.13
 distributed/fsdp/_fully_shard; every category checked to the byte against FSDPMemTracker (tests/test_fsdp_timeline.py).
 """
 
@@ -57,7 +57,7 @@ def fsdp_instants(stack, fsdp):
     if not isinstance(stack, Stack) or stack.loss is None:
         raise ConfigError("stack", stack, "a Stack with a loss")
     timeline = _Timeline(stack, fsdp)
-    return tuple(Instant(name, (timeline.shards(), *rows)) for name, rows in timeline.moments())
+    return tuple(Instant(name, (timeline.shards(), *rows), phase) for name, rows, phase in timeline.moments())
 
 
 class _Timeline:
@@ -101,11 +101,15 @@ class _Timeline:
         return MemoryRow("unsharded_grads", "head and final norm", self.stack.head_grad_numel() * self.param_bytes)
 
     def moments(self):
-        yield from self.forward()
+        """(name, rows, phase) of every instant in order."""
+        for name, rows in self.forward():
+            yield name, rows, "forward"
         yield from self.loss()
         for layer in range(self.last, -1, -1):
-            yield from self.backward(layer)
-        yield from self.reduce_root()
+            for name, rows in self.backward(layer):
+                yield name, rows, "backward"
+        for name, rows in self.reduce_root():
+            yield name, rows, "backward"
 
     def forward(self):
         """A layer's gathered flat buffer lives beside the weights copied out of it until the next layer's copy-out."""
@@ -123,9 +127,9 @@ class _Timeline:
             in_backward = instant.name == "loss backward: head"
             root = in_backward or instant.name == "loss forward" or self.fsdp.reshard_after_forward is not True
             ahead = [self.ahead(self.last + 1)] if in_backward else []
-            yield instant.name, (*instant.rows, self.gathered(whole, root), *ahead)
+            yield instant.name, (*instant.rows, self.gathered(whole, root), *ahead), instant.phase
         norm = self.stack.final_norm_instant(self.fsdp.param_dtype)
-        yield norm.name, (*norm.rows, self.gathered(whole), self.ahead(self.last + 1))
+        yield norm.name, (*norm.rows, self.gathered(whole), self.ahead(self.last + 1)), norm.phase
 
     def ahead(self, layer):
         """Layers being gathered while ``layer`` runs backward."""

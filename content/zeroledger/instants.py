@@ -28,12 +28,19 @@ class MemoryRow:
         object.__setattr__(self, "num_bytes", check_count(f"bytes of {self.what}", self.num_bytes, 0))
 
 
+PHASES = ("forward", "backward", "optimizer step")
+
+
 @dataclass(frozen=True)
 class Instant:
-    """One moment of a step: ``name`` and the rows live then, a tuple of ``MemoryRow`` on one rank."""
+    """One moment of a step: ``name``, the rows live then (a tuple of ``MemoryRow`` on one rank), and its ``phase``.
+
+    ``phase`` is one of ``PHASES``, or None where the maker does not say.
+    """
 
     name: str
     rows: tuple
+    phase: str | None = None
 
     @property
     def num_bytes(self):
@@ -49,12 +56,12 @@ class Instant:
 
     def plus(self, rows):
         """The same instant with ``rows`` live as well (persistent rows, say)."""
-        return Instant(self.name, tuple(rows) + self.rows)
+        return Instant(self.name, tuple(rows) + self.rows, self.phase)
 
     def as_dict(self):
         """Plain data for JSON: name, bytes, bytes by account (only those above 0) and rows."""
         accounts = {account: total for account, total in self.by_account().items() if total}
-        return {"name": self.name, "bytes": self.num_bytes, "by_account": accounts,
+        return {"name": self.name, "phase": self.phase, "bytes": self.num_bytes, "by_account": accounts,
                 "rows": [{"account": row.account, "what": row.what, "bytes": row.num_bytes} for row in self.rows]}
 
 
@@ -70,3 +77,20 @@ def with_rows(instants, rows):
     """Every instant with the persistent ``rows`` added, a tuple of ``Instant``."""
     rows = tuple(rows)
     return tuple(instant.plus(rows) for instant in instants)
+
+
+def overlay(instants, transients):
+    """``instants`` with the rows of the transient instant of the same phase added, those without one unchanged.
+
+    ``transients`` are one ``Instant`` a phase (``deepspeed_transients``). A phase that only they know (the optimizer
+    step) is appended, so that nothing is lost. Raises ``InvalidInput`` for a phase that is missing or said twice.
+    """
+    by_phase = {}
+    for transient in transients:
+        if transient.phase not in PHASES or transient.phase in by_phase:
+            raise InvalidInput("phase", transient.phase, f"each of {', '.join(PHASES)} at most once")
+        by_phase[transient.phase] = transient
+    known = {instant.phase for instant in instants}
+    alone = tuple(transient for phase, transient in by_phase.items() if phase not in known)
+    return tuple(instant.plus(by_phase[instant.phase].rows) if instant.phase in by_phase else instant
+                 for instant in instants) + alone

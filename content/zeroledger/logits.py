@@ -101,7 +101,7 @@ class LossAccount:
 
 
 def loss_settings(shape, settings, **options):
-    """``LossSettings`` for a model's ``TransformerShape`` run with ``ActivationSettings``; ``options`` are its fields."""
+    """``LossSettings`` of a ``TransformerShape`` run with ``ActivationSettings``; ``options`` are further fields."""
     fields = {"tokens": settings.tokens_per_rank, "vocab_size": shape.vocab_size, "hidden_size": shape.hidden_size,
               "dtype": settings.dtype, "tp_size": settings.tp_size, "sequence_parallel": settings.sequence_parallel}
     return LossSettings(**(fields | options))
@@ -142,17 +142,18 @@ def _instants(settings):
     if settings.casts:
         fresh.append(_logits(settings, "logits in fp32", settings.loss_bytes))
     scalars, earlier = _scalars(settings), _gradients_of_earlier_slices(settings)
-    yield Instant("loss forward", tuple(fresh))
+    yield Instant("loss forward", tuple(fresh), "forward")
     if sliced:
-        yield Instant("end of forward", tuple(scalars))
-        yield Instant("loss forward again", (*fresh, *scalars, *earlier))
+        yield Instant("end of forward", tuple(scalars), "forward")
+        yield Instant("loss forward again", (*fresh, *scalars, *earlier), "backward")
     else:
-        yield Instant("end of forward", (*held, probabilities, *scalars))
+        yield Instant("end of forward", (*held, probabilities, *scalars), "forward")
     incoming = _logits(settings, "gradient of log-probabilities", settings.loss_bytes)
-    yield Instant("loss backward: log-softmax", (*held, probabilities, incoming, wide, *scalars, *earlier))
+    rest = (*held, *scalars, *earlier)
+    yield Instant("loss backward: log-softmax", (probabilities, incoming, wide, *rest), "backward")
     if settings.casts:
-        yield Instant("loss backward: cast", (*held, wide, gradient, *scalars, *earlier))
-    yield Instant("loss backward: head", (*held, gradient, *_head_gradients(settings), *scalars, *earlier))
+        yield Instant("loss backward: cast", (wide, gradient, *rest), "backward")
+    yield Instant("loss backward: head", (gradient, *_head_gradients(settings), *rest), "backward")
 
 
 def _head_gradients(settings):

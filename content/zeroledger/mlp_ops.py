@@ -83,7 +83,8 @@ def _mixture(shape, settings, incoming, input_gradient, saves_input):
     keeps = [saved(settings, "router", "probabilities", experts, 4)]  # fp32 softmax in every implementation seen
     keeps += [_input(shape, settings)] if saves_input else []
     routing = experts * (hidden + shape.router_bias) + hidden * shape.shared_expert_gate
-    yield BlockOp("router", tuple(keeps), ("routing", "routed input", "shared"), ((input_gradient, input_size),), routing)
+    used = ("routing", "routed input", "shared")
+    yield BlockOp("router", tuple(keeps), used, ((input_gradient, input_size),), routing)
     if shape.shared_expert_intermediate_size:
         yield from _dense(shape, settings, shape.shared_expert_intermediate_size, incoming, ("shared", input_size), (),
                           prefix="shared_")

@@ -2,7 +2,7 @@
 
 ``numel`` is the rank's own share. PyTorch's Adam: the default on a GPU is *foreach*, whose list of denominators is as
 large as the parameters (torch.optim docs: "~ sizeof(params) more peak memory"); *fused* has none; *forloop* works one
-tensor at a time. DeepSpeed converts low-precision gradients to fp32 first: the flat copy and its fp32 copy live together.
+tensor at a time. DeepSpeed converts low-precision gradients to fp32 first: flat copy and fp32 copy live together.
 """
 
 from .dtypes import dtype_bytes

@@ -43,7 +43,7 @@ def fsdp_backward_rows(root_numel, unit_numel, param_dtype="bf16", reduce_dtype=
 
 def fsdp_backward_instant(root_numel, unit_numel, **options):
     """``fsdp_backward_rows`` as the instant "during backward"."""
-    return Instant("during backward", fsdp_backward_rows(root_numel, unit_numel, **options))
+    return Instant("during backward", fsdp_backward_rows(root_numel, unit_numel, **options), "backward")
 
 
 def kept_gradient_bytes(num_params, dtype="fp32"):

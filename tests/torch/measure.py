@@ -137,7 +137,8 @@ def main():
     torch.manual_seed(0)
     losses = [{"tokens": 512, "V": 4096, "h": 64, "chunks": chunks, "upcast": upcast}
               for chunks in (1, 2, 4) for upcast in (True, False)]
-    adams = [{"numels": [1_000_000] * 4 + [2_000_000], "implementation": each} for each in ("foreach", "fused", "forloop")]
+    numels = [1_000_000] * 4 + [2_000_000]
+    adams = [{"numels": numels, "implementation": each} for each in ("foreach", "fused", "forloop")]
     runs = [(kind, inputs, measure(inputs)) for kind, measure, inputs_of in (
         ("llama_block", llama_block, BLOCK_RUNS), ("chunked_loss", chunked_loss, losses), ("adam_step", adam, adams),
         ("fsdp_peak", fsdp_peak, FSDP_RUNS)) for inputs in inputs_of]
