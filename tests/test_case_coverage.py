@@ -9,15 +9,7 @@ from cases import DATA, all_cases
 TESTS = Path(__file__).parent
 
 # kind → why its cases are in no test yet. Delete a line when a test takes the kind up.
-ACTIVATIONS = "activations and logits are being built (issue 3, part 5)"
-TRANSIENTS = "transients and the allocator are being built (issue 3, parts 6 and 7)"
 NOT_YET = {
-    "activation_checkpoints": ACTIVATIONS, "activation_extra_terms": ACTIVATIONS, "activation_factor": ACTIVATIONS,
-    "activation_first_stage": ACTIVATIONS, "activation_measured": ACTIVATIONS, "activation_per_layer": ACTIVATIONS,
-    "activation_ratio": ACTIVATIONS, "activation_stack_peak": ACTIVATIONS, "activations": ACTIVATIONS,
-    "pipeline_output_tensors": ACTIVATIONS, "selective_saving": ACTIVATIONS,
-    "allocator_rounding": TRANSIENTS, "fsdp_peak_breakdown": TRANSIENTS, "observed_peak": TRANSIENTS,
-    "temporary_buffer": TRANSIENTS, "timeline_peak": TRANSIENTS,
     "baseline_equivalence": "the simulated training run that would show it is being built",
 }
 
