@@ -11,6 +11,7 @@ from zeroledger.errors import InvalidInput
 from zeroledger.offload import (ROLES, TIERS, Placement, Staging, offload_plan, role_of,
                                 zero_offload_device_bytes_per_param)
 from zeroledger.offload_time import DIRECTIONS, SERVER_2020, Machine, offload_transfers, offload_verdict
+from zeroledger.peers_deepspeed import zero3_estimate
 from zeroledger.units import GIB, TIB
 from zeroledger.zero_infinity import arithmetic_intensity, efficiency, infinity_sizes
 
@@ -101,6 +102,16 @@ def test_tiers_hold_what_the_ledger_holds(num_params, dp_size, place, recipe):
     data = plan.as_dict()
     assert sum(row["allocated_bytes"] for row in data["rows"]) == sum(data["per_rank"].values())
     assert all(row.tier == "cpu" for row in plan.rows if row.extra)
+
+
+@pytest.mark.parametrize("params_too", [True, False])
+def test_host_bytes_are_what_deepspeed_estimates_before_its_factor(params_too):
+    num_params = 2_851_598_336
+    estimate = zero3_estimate(num_params, 0, 8, 1, offload_optimizer=True, offload_param=params_too, buffer=1.0)
+    place = Placement("cpu", "cpu" if params_too else "device", pin_memory=False)
+    plan = offload_plan(num_params, 8, 3, place, "deepspeed-zero3-estimator")
+    assert plan.bytes_per_node("cpu") == estimate.cpu_bytes  # 2,851,598,336 divides by 8: no padding
+    assert plan.bytes_per_rank("device") == estimate.gpu_bytes
 
 
 def test_nothing_offloaded_moves_nothing():

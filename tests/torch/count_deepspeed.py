@@ -17,8 +17,10 @@ from deepspeed.comm.torch import TorchBackend
 from torch import nn
 
 DATA = Path(__file__).parent.parent / "data" / "deepspeed_calls.json"
-COUNTED = {"all_gather_into_tensor": "all_gather", "reduce_scatter_tensor": "reduce_scatter", "all_reduce": "all_reduce",
-           "reduce": "reduce", "broadcast": "broadcast"}
+# method → (collective, position and name of the argument that is the full buffer)
+COUNTED = {"all_gather_into_tensor": ("all_gather", 0, "output_tensor"), "all_reduce": ("all_reduce", 0, "tensor"),
+           "reduce_scatter_tensor": ("reduce_scatter", 1, "input_tensor"), "reduce": ("reduce", 0, "tensor"),
+           "broadcast": ("broadcast", 0, "tensor")}
 STEPS = 4  # the module trace is complete from the third on
 LARGEST_SCALAR = 4  # elements; overflow checks and norms are not payload
 
@@ -118,19 +120,19 @@ class Toy(nn.Module):
 
 def count_calls(log):
     """Wrap DeepSpeed's backend so that every collective appends (name, full-buffer elements) to ``log``."""
-    def wrap(name, full_buffer):
+    def wrap(name, collective, position, argument):
         original = getattr(TorchBackend, name)
 
         def counted(self, *args, **kwargs):
-            numel = (args[full_buffer] if len(args) > full_buffer else next(iter(kwargs.values()))).numel()
+            numel = (args[position] if len(args) > position else kwargs[argument]).numel()
             if numel > LARGEST_SCALAR:
-                log.append((COUNTED[name], numel))
+                log.append((collective, numel))
             return original(self, *args, **kwargs)
 
         setattr(TorchBackend, name, counted)
 
-    for name in COUNTED:
-        wrap(name, 1 if name == "reduce_scatter_tensor" else 0)  # its full buffer is the input, the second argument
+    for name, found in COUNTED.items():
+        wrap(name, *found)
 
 
 def run(entry, log):
