@@ -10,7 +10,11 @@ PALETTE = loads(files("lessonkit").joinpath("palette.json").read_text())
 THEMES = ("light", "dark")
 # In the order of the stack; main_grads is optional, so grads also touches master_params.
 NEIGHBOURS = [("params", "grads"), ("grads", "main_grads"), ("grads", "master_params"), ("main_grads", "master_params"),
-              ("master_params", "exp_avg"), ("exp_avg", "exp_avg_sq")]
+              ("master_params", "exp_avg"), ("exp_avg", "exp_avg_sq"),
+              # what comes and goes in a simulated step, on top of them
+              ("exp_avg_sq", "gathered_params"), ("exp_avg_sq", "activations"), ("gathered_params", "staging"),
+              ("gathered_params", "unreduced_grads"), ("gathered_params", "activations"), ("unreduced_grads", "activations"),
+              ("activations", "activation_grads")]
 # Full dichromacy: Machado, Oliveira, Fernandes (2009), https://doi.org/10.1109/TVCG.2009.113, severity 1.0, on linear RGB.
 VISION = {
     "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
