@@ -12,6 +12,7 @@ import pytest
 
 from zeroledger.simulate import Settings, simulate
 from zeroledger.simulate import source, training_loop
+from zeroledger.simulate.picture import page_data
 from zeroledger.simulate.log import COLLECTIVES, FIELDS, MEMORY_EVENTS
 
 PACKAGE = Path(training_loop.__file__).parent
@@ -153,3 +154,33 @@ def test_importing_zeroledger_does_not_load_the_simulator():
     code = "import sys, zeroledger; print([name for name in sys.modules if 'simulate' in name])"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent.parent)
     assert done.stdout.strip() == "[]"
+
+
+def test_page_data_says_the_same_in_less_room():
+    data = page_data(RUN, 1)
+    plain = json.dumps(data, allow_nan=False)
+    fields = dict(zip(data["fields"], zip(*data["events"])))
+    events = RUN.events_of(1)
+    for name in ("event", "phase", "at", "tensor", "category", "lane"):
+        assert [data["names"][index] for index in fields[name]] == [getattr(event, name) for event in events]
+    for name in ("numel", "num_bytes", "line", "step", "micro_batch"):
+        assert list(fields[name]) == [getattr(event, name) for event in events]
+    assert list(accumulate(fields["reserved_change"])) == [event.reserved_bytes for event in events]
+    assert fields["start_ns"] == pytest.approx([event.start_s * 1e9 for event in events], abs=0.5)
+    ends = [start + duration for start, duration in zip(fields["start_ns"], fields["duration_ns"])]
+    assert ends == pytest.approx([event.end_s * 1e9 for event in events], abs=0.5)
+    assert len(plain) < 100 * len(events)
+
+
+def test_twenty_thousand_events_of_one_rank_fit_into_a_message():
+    run = simulate(dp_size=1, num_layers=24, gradient_accumulation_steps=8, num_steps=6)
+    data = page_data(run)
+    assert len(data["events"]) > 20_000
+    assert len(json.dumps(data)) < 2_000_000  # MAX_JSON_CHARS of the runner
+
+
+def test_host_buffers_are_summed_and_left_out():
+    run = simulate(offload="optimizer")
+    data = page_data(run)
+    assert data["host_bytes"] == sum(run.persistent_bytes(0, "cpu").values()) > 0
+    assert data["static_device_bytes"] == sum(run.persistent_bytes(0).values()) == data["static_bytes"] - data["host_bytes"]

@@ -3,6 +3,7 @@
 from ..errors import check_choice
 from ..ledger import ledger
 from .log import FIELDS, MEMORY_EVENTS
+from .memory import out_of_memory_text
 from .model import layers_of
 from .source import loop_lines
 
@@ -66,3 +67,35 @@ def _rank(run, events, rank, used):
 
 def _index_among(events, wanted):
     return next(index for index, event in enumerate(events) if event is wanted)
+
+
+PAGE_FIELDS = ("event", "phase", "at", "tensor", "category", "lane", "numel", "num_bytes", "start_ns", "duration_ns", "line", "step",
+               "micro_batch", "reserved_change")
+NAMED = 6  # the first fields are indices into ``names``
+
+
+def page_data(run, rank=0):
+    """One rank of ``run`` as a picture on a page takes it: small enough for 20,000 events in a message.
+
+    ``events`` has rows in the order of ``PAGE_FIELDS``, times in whole ns; words are indices into ``names``;
+    ``reserved_change`` is in bytes, since the event before. Buffers on the host are left out of the events and summed in
+    ``host_bytes``.
+    """
+    names, rows, reserved = {}, [], 0
+    for event in run.events_of(rank):
+        if event.tier == "cpu":
+            continue
+        words = (event.event, event.phase, event.at, event.tensor, event.category, event.lane)
+        rows.append([*(names.setdefault(word, len(names)) for word in words), event.numel, event.num_bytes,
+                     round(event.start_s * 1e9), round(event.end_s * 1e9) - round(event.start_s * 1e9), event.line, event.step,
+                     event.micro_batch, event.reserved_bytes - reserved])
+        reserved = event.reserved_bytes
+    book = ledger(num_params_of(run), run.settings.dp_size, run.settings.stage, run.settings.recipe)
+    return {
+        "settings": run.settings.as_dict(), "num_params": book.num_params, "losses": run.losses, "rank": rank,
+        "categories": [category for category in CATEGORIES if category in names], "names": list(names),
+        "fields": list(PAGE_FIELDS), "events": rows, "static_bytes": book.model_states_bytes_per_rank,
+        "static_device_bytes": sum(run.persistent_bytes(rank).values()),
+        "host_bytes": sum(run.persistent_bytes(rank, "cpu").values()), "loop": loop_lines(run.loop_file),
+        "out_of_memory": out_of_memory_text(run.out_of_memory) if run.out_of_memory else None,
+    }
