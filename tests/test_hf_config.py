@@ -235,3 +235,22 @@ def test_published_shapes_divide_over_their_ranks(case):
     assert model.num_params / 10**9 == pytest.approx(name, rel=0.01)
     assert expected["tp"] * expected["pp"] == expected["gpus"]
     assert expected["layers"] % expected["pp"] == 0 and expected["heads"] % expected["tp"] == 0
+
+
+def registered():
+    """What transformers 4.57.6 registers for small configs of each family (tests/torch/make_hf_tensors.py)."""
+    from cases import DATA
+
+    return json.loads((DATA / "hf_tensors.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", registered())
+def test_names_shapes_and_order_are_those_transformers_registers(name):
+    entry = registered()[name]
+    ours = [[tensor.name, list(tensor.shape)] for tensor in model_from_hf_config(entry["config"]).tensors()
+            if not tensor.name.endswith("e_score_correction_bias")]  # a buffer there, a parameter in the checkpoint
+    assert ours == entry["tensors"]
+
+
+def test_every_family_was_registered():
+    assert {entry["config"]["model_type"] for entry in registered().values()} == set(FAMILIES)

@@ -28,7 +28,11 @@ NORM_NAMES = {
     2: ("input_layernorm", "post_attention_layernorm"),
     4: ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"),
 }
-NORMS_FIRST = ("gpt2",)  # families that register a layer's norms before its sublayers
+# Families whose modules register in another order than Llama's.
+NORMS_FIRST = ("gpt2",)  # each norm before its sublayer
+OUTPUT_FIRST = ("phi3",)  # attention's output matrix before the fused input matrix
+DOWN_SECOND = ("mixtral",)  # w1, w2, w3: gate, down, up
+ROUTER_AFTER_EXPERTS = ("deepseek",)
 
 
 def emit_tensors(shape):
@@ -98,6 +102,10 @@ def _attention(shape, prefix, layer):
     if shape.kv_lora_rank:
         yield from _latent_attention(shape, at, layer)
         return
+    output = list(_linear(shape, at + "o_proj", heads * width, shape.hidden_size, "attention", layer,
+                          shape.attention_out_bias, "row", heads))
+    if shape.family in OUTPUT_FIRST:
+        yield from output
     if shape.fused_qkv:
         # A fused matrix is cut by groups: a key/value head with the queries it serves.
         yield from _linear(shape, at + "qkv_proj", shape.hidden_size, (heads + 2 * kv_heads) * width, "attention",
@@ -106,8 +114,8 @@ def _attention(shape, prefix, layer):
         for name, count in (("q_proj", heads), ("k_proj", kv_heads), ("v_proj", kv_heads)):
             yield from _linear(shape, at + name, shape.hidden_size, count * width, "attention", layer,
                                shape.qkv_bias, "column", count)
-    yield from _linear(shape, at + "o_proj", heads * width, shape.hidden_size, "attention", layer,
-                       shape.attention_out_bias, "row", heads)
+    if shape.family not in OUTPUT_FIRST:
+        yield from output
     if shape.qk_norm:
         yield from _norm(shape, at + "q_norm", width, "layer", layer)
         yield from _norm(shape, at + "k_norm", width, "layer", layer)
@@ -136,28 +144,40 @@ def _feed_forward(shape, prefix, layer):
     if not shape.is_moe_layer(layer):
         yield from _mlp(shape, prefix + "mlp.", layer, shape.intermediate_size)
         return
-    yield _tensor(shape, prefix + "mlp.gate.weight", (shape.num_experts, shape.hidden_size), "layer", "router", layer)
-    if shape.router_bias:
-        yield _tensor(shape, prefix + "mlp.gate.e_score_correction_bias", (shape.num_experts,), "layer", "router",
-                      layer)
+    if shape.family not in ROUTER_AFTER_EXPERTS:
+        yield from _router(shape, prefix, layer)
     for expert in range(shape.num_experts):
         yield from _mlp(shape, f"{prefix}mlp.experts.{expert}.", layer, shape.moe_intermediate_size, expert)
+    if shape.family in ROUTER_AFTER_EXPERTS:
+        yield from _router(shape, prefix, layer)
     if shape.shared_expert_intermediate_size:
         yield from _mlp(shape, prefix + "mlp.shared_experts.", layer, shape.shared_expert_intermediate_size)
     if shape.shared_expert_gate:
         yield _tensor(shape, prefix + "mlp.shared_expert_gate.weight", (1, shape.hidden_size), "layer", "router", layer)
 
 
+def _router(shape, prefix, layer):
+    gate = prefix + "mlp.gate."
+    yield _tensor(shape, gate + "weight", (shape.num_experts, shape.hidden_size), "layer", "router", layer)
+    if shape.router_bias:
+        yield _tensor(shape, gate + "e_score_correction_bias", (shape.num_experts,), "layer", "router", layer)
+
+
 def _mlp(shape, at, layer, width, expert=None):
-    hidden, bias = shape.hidden_size, shape.mlp_bias
     if shape.gated_mlp and shape.fused_gate_up:
-        yield from _linear(shape, at + "gate_up_proj", hidden, 2 * width, "mlp", layer, bias, "column", width, expert)
+        names = ("gate_up_proj", "down_proj")
     elif shape.gated_mlp:
-        yield from _linear(shape, at + "gate_proj", hidden, width, "mlp", layer, bias, "column", width, expert)
-        yield from _linear(shape, at + "up_proj", hidden, width, "mlp", layer, bias, "column", width, expert)
+        names = ("gate_proj", "up_proj", "down_proj")
     else:
-        yield from _linear(shape, at + "up_proj", hidden, width, "mlp", layer, bias, "column", width, expert)
-    yield from _linear(shape, at + "down_proj", width, hidden, "mlp", layer, bias, "row", width, expert)
+        names = ("up_proj", "down_proj")
+    if shape.family in DOWN_SECOND:
+        names = ("gate_proj", "down_proj", "up_proj")
+    for name in names:
+        ends = (width, shape.hidden_size) if name == "down_proj" else (shape.hidden_size, width)
+        if name == "gate_up_proj":
+            ends = (shape.hidden_size, 2 * width)
+        cut = "row" if name == "down_proj" else "column"
+        yield from _linear(shape, at + name, *ends, "mlp", layer, shape.mlp_bias, cut, width, expert)
 
 
 def _linear(shape, name, inputs, outputs, role, layer, bias, cut=None, units=1, expert=None):
