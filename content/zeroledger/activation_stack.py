@@ -2,6 +2,7 @@
 layer's backward runs, on a device that holds the whole stack (or one pipeline stage of it)."""
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from .activation_rows import ActivationSettings, grad_bytes, saved
 from .activations import layer_activations
@@ -62,7 +63,9 @@ class Stack:
 
     def kept_before(self, layer):
         """One row for the activations of all layers below ``layer``."""
-        return MemoryRow("activations", f"layers below {layer}", sum(map(self.layer_bytes, range(layer))))
+        if "below" not in self._cache:
+            self._cache["below"] = [0, *accumulate(map(self.layer_bytes, range(self.shape.num_layers)))]
+        return MemoryRow("activations", f"layers below {layer}", self._cache["below"][layer])
 
     def input_rows(self):
         """Rows that stay through the whole step: token ids, targets, and the loss."""

@@ -7,6 +7,7 @@ distributed/fsdp/_fully_shard; every category checked to the byte against FSDPMe
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from .activation_stack import Stack
 from .dtypes import dtype_bytes
@@ -70,30 +71,34 @@ class _Timeline:
         self.param_bytes = dtype_bytes(fsdp.param_dtype)
         self.reduce_bytes = dtype_bytes(fsdp.reduce_dtype)
         self.keeps_layers = fsdp.reshard_after_forward is False
+        self.root_padded = self.root.padded_numel(fsdp.dp_size)
+        padded = [unit.padded_numel(fsdp.dp_size) for unit in self.layers] or [0] * stack.shape.num_layers
+        self.below = [0, *accumulate(padded)]  # padded elements of all layers below the one at that place
 
-    def padded(self, unit):
-        return unit.padded_numel(self.fsdp.dp_size)
+    def padded(self, first, last):
+        """Padded elements of layers ``first`` to ``last`` − 1."""
+        return self.below[last] - self.below[first] if last > first else 0
 
     def shards(self):
-        size = sum(self.padded(unit) for unit in (self.root, *self.layers)) // self.fsdp.dp_size
+        size = (self.root_padded + self.below[-1]) // self.fsdp.dp_size
         return MemoryRow("sharded_params", "weight shards", size * dtype_bytes(self.fsdp.storage_dtype))
 
-    def gathered(self, layers, root=True):
-        units = [self.root] * root + self._units(layers)
-        names = ", ".join(["root"] * root + [f"{len(layers)} layers"] * bool(layers)) or "nothing"
-        return MemoryRow("unsharded_params", f"gathered: {names}", self.param_bytes * sum(map(self.padded, units)))
+    def gathered(self, first, last, root=True):
+        """Weights of layers ``first`` to ``last`` − 1 and of the root."""
+        names = ["root"] * root + [f"layers {first} to {last - 1}"] * (last > first)
+        numel = self.root_padded * root + self.padded(first, last)
+        return MemoryRow("unsharded_params", "gathered: " + (", ".join(names) or "nothing"), self.param_bytes * numel)
 
-    def _units(self, layers):
-        return [self.layers[layer] for layer in layers] if self.layers else []
+    def gathering(self, first, last):
+        return MemoryRow("all_gather", "gather buffers", self.param_bytes * self.padded(first, last))
 
-    def gathering(self, layers):
-        return MemoryRow("all_gather", "gather buffers", self.param_bytes * sum(map(self.padded, self._units(layers))))
+    def reducing(self, numel, what):
+        return MemoryRow("reduce_scatter", f"input: {what}", self.reduce_bytes * numel)
 
-    def reducing(self, unit, what):
-        return MemoryRow("reduce_scatter", f"input: {what}", self.reduce_bytes * self.padded(unit))
-
-    def reduced(self, units):
-        size = sum(map(self.padded, units)) // self.fsdp.dp_size * dtype_bytes(self.fsdp.storage_dtype)
+    def reduced(self, first, root=False):
+        """Gradient shards of the layers from ``first`` on, and of the root."""
+        numel = self.padded(first, self.last + 1) + self.root_padded * root
+        size = numel // self.fsdp.dp_size * dtype_bytes(self.fsdp.storage_dtype)
         return MemoryRow("sharded_grads", "reduced gradients", size)
 
     def root_grads(self):
@@ -114,38 +119,37 @@ class _Timeline:
     def forward(self):
         """A layer's gathered flat buffer lives beside the weights copied out of it until the next layer's copy-out."""
         for layer in range(self.last + 1):
-            whole = range(layer + 1) if self.keeps_layers else [layer]
-            buffers = range(layer, min(layer + max(1, self.fsdp.prefetch_depth), self.last + 1))
+            whole = self.gathered(0 if self.keeps_layers else layer, layer + 1)
+            buffers = self.gathering(layer, min(layer + max(1, self.fsdp.prefetch_depth), self.last + 1))
             working = MemoryRow("activations", f"layer {layer}", self.stack.working_bytes(layer))
             yield f"forward of layer {layer}", (*self.stack.edge_rows(), self.stack.kept_before(layer), working,
-                                                self.gathered(whole), self.gathering(buffers))
+                                                whole, buffers)
 
     def loss(self):
         """Forward and backward of head and loss; the root's backward starts the gather of the last layer."""
-        whole = range(self.last + 1) if self.keeps_layers else []
+        kept = self.last + 1 if self.keeps_layers else 0
         for instant in self.stack.loss_instants():
             in_backward = instant.name == "loss backward: head"
             root = in_backward or instant.name == "loss forward" or self.fsdp.reshard_after_forward is not True
             ahead = [self.ahead(self.last + 1)] if in_backward else []
-            yield instant.name, (*instant.rows, self.gathered(whole, root), *ahead), instant.phase
+            yield instant.name, (*instant.rows, self.gathered(0, kept, root), *ahead), instant.phase
         norm = self.stack.final_norm_instant(self.fsdp.param_dtype)
-        yield norm.name, (*norm.rows, self.gathered(whole), self.ahead(self.last + 1)), norm.phase
+        yield norm.name, (*norm.rows, self.gathered(0, kept), self.ahead(self.last + 1)), norm.phase
 
     def ahead(self, layer):
         """Layers being gathered while ``layer`` runs backward."""
-        return self.gathering([] if self.keeps_layers else range(max(0, layer - self.fsdp.prefetch_depth), layer))
+        return self.gathering(layer if self.keeps_layers else max(0, layer - self.fsdp.prefetch_depth), layer)
 
     def backward(self, layer):
-        below = list(range(layer)) if self.keeps_layers else []
-        ahead = self.ahead(layer)
-        done = [self.layers[each] for each in range(layer + 1, self.last + 1)] if self.layers else []
-        previous = [self.reducing(self.layers[layer + 1], f"layer {layer + 1}")] if layer < self.last and done else []
+        ahead, done = self.ahead(layer), self.reduced(layer + 1)
+        whole = self.gathered(0 if self.keeps_layers else layer, layer + 1)
+        previous = [self.reducing(self.padded(layer + 1, layer + 2), f"layer {layer + 1}")] if layer < self.last else []
         for step in self.stack.walk(layer):
             rows = self.stack.backward_rows(layer, step, self.fsdp.param_dtype)
             yield f"backward of layer {layer}: {step.op}", (
-                *rows, self.gathered([*below, layer]), ahead, *previous, self.reduced(done), *self.outer_grads(layer))
+                *rows, whole, ahead, *previous, done, *self.outer_grads(layer))
         if self.layers:
-            yield from self.reduce_layer(layer, below, ahead, done)
+            yield from self.reduce_layer(layer, ahead, done)
 
     def outer_grads(self, layer):
         """Whole gradients outside the layer: the root's, and with it the later layers' when nothing wraps them."""
@@ -154,19 +158,20 @@ class _Timeline:
             later = sum(self.stack.walk(each)[-1].weight_numel for each in range(layer + 1, self.last + 1))
             yield MemoryRow("unsharded_grads", "later layers", later * self.param_bytes)
 
-    def reduce_layer(self, layer, below, ahead, done):
+    def reduce_layer(self, layer, ahead, done):
         """The layer is resharded; its gradients are copied into one buffer and reduced."""
-        unit = self.layers[layer]
+        unit, numel = self.layers[layer], self.padded(layer, layer + 1)
         residual = MemoryRow("temporary", "gradient of the layer's input", self.stack.walk(layer)[-1].residual_bytes)
-        common = (*self.stack.edge_rows(), self.stack.kept_before(layer), residual, self.gathered(below), ahead,
-                  self.reducing(unit, f"layer {layer}"), self.reduced(done), self.root_grads())
+        common = (*self.stack.edge_rows(), self.stack.kept_before(layer), residual,
+                  self.gathered(0, layer if self.keeps_layers else 0), ahead, self.reducing(numel, f"layer {layer}"),
+                  done, self.root_grads())
         whole = MemoryRow("unsharded_grads", f"layer {layer}", unit.numel * self.param_bytes)
         yield f"reduce-scatter of layer {layer}: copy in", (*common, whole)
-        yield f"reduce-scatter of layer {layer}", (*common, *self.reduce_buffers(unit))
+        yield f"reduce-scatter of layer {layer}", (*common, *self.reduce_buffers(unit, numel))
 
-    def reduce_buffers(self, unit):
+    def reduce_buffers(self, unit, numel):
         """Output, gloo's copy of the input, and the last gradient, which a loop variable of FSDP still refers to."""
-        size = self.padded(unit) * self.reduce_bytes
+        size = numel * self.reduce_bytes
         yield MemoryRow("temporary", "reduce-scatter output", size // self.fsdp.dp_size)
         if self.fsdp.backend == "gloo":
             yield MemoryRow("temporary", "gloo's copy of the input", size)
@@ -174,7 +179,7 @@ class _Timeline:
 
     def reduce_root(self):
         whole = MemoryRow("unsharded_grads", "root", self.root.numel * self.param_bytes)
-        common = (*self.stack.input_rows(), self.reducing(self.root, "root"), self.reduced(self.layers))
+        common = (*self.stack.input_rows(), self.reducing(self.root_padded, "root"), self.reduced(0))
         yield "reduce-scatter of root: copy in", (*common, whole)
-        yield "reduce-scatter of root", (*common, *self.reduce_buffers(self.root))
-        yield "end of backward", (*self.stack.input_rows(), self.reduced((self.root, *self.layers)))
+        yield "reduce-scatter of root", (*common, *self.reduce_buffers(self.root, self.root_padded))
+        yield "end of backward", (*self.stack.input_rows(), self.reduced(0, root=True))
