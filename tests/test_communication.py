@@ -17,6 +17,7 @@ from zeroledger.deepspeed_stage3 import FetchLimits, backward_order, module_trac
 from zeroledger.errors import InvalidInput
 from zeroledger.model_parallel_communication import expert_parallel, pipeline_parallel, tensor_parallel
 from zeroledger.sharding import persistent_numel
+from zeroledger.units import MIB
 from zeroledger.wrapping import as_tensors, execution_order, wrap_units
 
 C10D_OPS = {"allreduce_": "all_reduce", "broadcast_": "broadcast", "_allgather_base_": "all_gather",
@@ -91,6 +92,29 @@ def test_calls_counted_in_deepspeed(case):
         got[row.op] = {"calls": total["calls"], "numel": total["numel"]}
         assert row.dtype == "bf16"
     assert got == {DEEPSPEED_OPS[name.split(":")[0]]: calls for name, calls in case["expected"]["comm"].items()}
+
+
+SMALL = {"V": 101, "S": 8, "h": 15, "L": 2, "ffn": 33}
+WIDE = {"V": 4000, "S": 16, "h": 256, "L": 6, "ffn": 1024}
+FP32 = {"param_dtype": "fp32", "reduce_dtype": "fp32"}
+
+
+@pytest.mark.parametrize("run, expected", [
+    (ddp(toy_tensors(WIDE), 4), {"all_reduce": (2, 6791168)}),
+    (ddp(toy_tensors(WIDE), 4, gradient_accumulation_steps=2, bucket_bytes=2 * MIB), {"all_reduce": (11, 6791168)}),
+    (ddp(toy_tensors(SMALL), 4, gradient_accumulation_steps=2, no_sync=False), {"all_reduce": (2, 14592)}),
+    (fsdp2(toy_tensors(SMALL), 4, gradient_accumulation_steps=2, no_sync=True, **FP32),
+     {"all_gather": (10, 24208), "reduce_scatter": (3, 7688)}),
+    (fsdp2(toy_tensors(SMALL), 4, gradient_accumulation_steps=2, **FP32),
+     {"all_gather": (10, 24208), "reduce_scatter": (6, 15376)}),
+    (fsdp2(toy_tensors(SMALL), 4, reshard_after_forward=2, **FP32),
+     {"all_gather": (6, 15376), "reduce_scatter": (3, 7688)}),
+    (fsdp2(toy_tensors(SMALL), 2, replicate_size=2, gradient_accumulation_steps=2, no_sync=True, **FP32),
+     {"all_gather": (10, 23576), "reduce_scatter": (3, 7500), "all_reduce": (3, 3750)}),
+])
+def test_calls_of_further_pytorch_runs(run, expected):
+    """Counted by us on four processes of PyTorch 2.13.0 with gloo: (calls, full-buffer elements) of the third step."""
+    assert {row.op: (run.total(row.op)["calls"], run.total(row.op)["numel"]) for row in run.rows} == expected
 
 
 RUNS = json.loads((DATA / "deepspeed_calls.json").read_text(encoding="utf-8"))["runs"]
