@@ -126,7 +126,7 @@ export function explorerHtml(grid, selection, strings, id) {
 <form class="zl-controls" aria-label="${s('controls')}" autocomplete="off">
   <div class="zl-field zl-field-model"><label for="${id}-model">${s('model')} <var>P</var></label>
     <select id="${id}-model" data-control="model">${options.join('')}<option value="custom">${s('custom')}</option></select></div>
-  <div class="zl-field zl-field-n"><label for="${id}-n">${s('dp_size')} <var>N</var> = <output for="${id}-n" data-part="n">${grid.dp_sizes[dpIndex]}</output></label>
+  <div class="zl-field zl-field-n"><label for="${id}-n">${s('dp_size')} <var>N</var> = <b data-part="n">${grid.dp_sizes[dpIndex]}</b></label>
     <input id="${id}-n" data-control="n" type="range" min="0" max="${grid.dp_sizes.length - 1}" step="1" value="${dpIndex}" aria-valuetext="N = ${grid.dp_sizes[dpIndex]}"></div>
   <fieldset class="zl-field zl-segments" data-control="stage"><legend>${s('stage')}</legend><div>${grid.stages.map((_, index) => radio('stage', index, index === stage)).join('')}</div></fieldset>
   <fieldset class="zl-field zl-segments" data-control="unit"><legend>${s('unit')}</legend><div>${['GB', 'GiB'].map((one) => radio('unit', one, one === unit)).join('')}</div></fieldset>
