@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 from measured_models import cpu_settings, gpt, llama, torch_runs, toy_shape
 
 from zeroledger.activation_rows import ActivationSettings
-from zeroledger.activation_stack import Stack
+from zeroledger.activation_stack import Stack, stage_shape
+from zeroledger.activations import layer_activations
 from zeroledger.errors import ConfigError
 from zeroledger.fsdp_timeline import FsdpSettings, fsdp_instants
 from zeroledger.instants import peak
 from zeroledger.logits import loss_settings
+from zeroledger.mesh import Mesh, rank_tensors, stage_layers
+from zeroledger.pipeline_activations import layers_in_flight
 from zeroledger.transients import fsdp_backward_instant, gather_units
 
 TRACKER = {"sharded_params": "Sharded Param", "unsharded_params": "Unsharded Param", "sharded_grads": "Sharded Grad",
@@ -165,6 +168,35 @@ def test_bad_settings_name_the_field(fields, named):
     assert caught.value.field == named
 
 
-def test_a_stack_without_loss_is_refused():
-    with pytest.raises(ConfigError, match="a Stack with a loss"):
-        fsdp_instants(Stack(gpt(64, 4), ActivationSettings(1, 8)), FsdpSettings(2))
+def test_tensor_and_pipeline_parallel_ranks_bring_their_own_tensors():
+    model = llama(64, 4, 4, 96, num_layers=6, vocab=400)
+    mesh, run = Mesh(dp=4, tp=2, pp=3), ActivationSettings(1, 16, tp_size=2)
+    sharded = 0
+    for pp_rank in range(3):
+        layers = stage_layers(model, mesh, pp_rank)
+        waiting = layers_in_flight(6, 3, stage_index=pp_rank) - len(layers)
+        loss = loss_settings(model, run) if pp_rank == 2 else None
+        stack = Stack(stage_shape(model, layers), run, loss, has_embedding=pp_rank == 0, waiting_layers=waiting)
+        instants = fsdp_instants(stack, FsdpSettings(4), rank_tensors(model, mesh, pp_rank))
+        end = instants[-1].by_account()
+        assert end["sharded_params"] == end["sharded_grads"]
+        sharded += end["sharded_params"]
+        held = next(each for each in instants if each.name == "end of forward").by_account()["activations"]
+        assert held >= layers_in_flight(6, 3, stage_index=pp_rank) * layer_activations(model, run).num_bytes
+    norms = sum(tensor.numel for tensor in model.tensors() if tensor.tp_dim is None)
+    assert sharded == 4 * (model.num_params + norms) // (4 * 2)  # replicated norms are held by both tensor ranks
+
+
+def test_such_ranks_are_refused_without_them():
+    model = llama(64, 4, 4, 96, num_layers=6, vocab=400)
+    run = ActivationSettings(1, 16, tp_size=2)
+    with pytest.raises(ConfigError, match="tensors = None: expected the rank's own"):
+        fsdp_instants(stack_of(model, run), FsdpSettings(2))
+    with pytest.raises(ConfigError, match="tensors = None"):
+        fsdp_instants(Stack(model, ActivationSettings(1, 16)), FsdpSettings(2))
+    with pytest.raises(ConfigError, match="tensors = '6 layers'.*the stack's 2"):
+        fsdp_instants(Stack(stage_shape(model, range(2)), ActivationSettings(1, 16)), FsdpSettings(2), model.tensors())
+    with pytest.raises(ConfigError, match="layers"):
+        stage_shape(model, range(5, 9))
+    with pytest.raises(ConfigError, match="a Stack"):
+        fsdp_instants(model, FsdpSettings(2))

@@ -1,7 +1,7 @@
 """A stack of layers with its embeddings and head: rows that are live at the end of the forward pass and while each
 layer's backward runs, on a device that holds the whole stack (or one pipeline stage of it)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from .activation_rows import ActivationSettings, grad_bytes, saved
@@ -9,15 +9,18 @@ from .activations import layer_activations
 from .backward_walk import layer_backward
 from .block_ops import norm
 from .dtypes import dtype_bytes
-from .errors import ConfigError, check_count
+from .errors import ConfigError, check_count, check_flag
 from .instants import Instant, MemoryRow
 from .logits import INDEX_BYTES, SCALARS, LossSettings, loss_account
 
 
 @dataclass(frozen=True)
 class Stack:
-    """Layers of ``shape`` run with ``settings``; ``loss`` None leaves embeddings, head and loss out.
+    """Layers of ``shape`` run with ``settings``; ``loss`` None leaves head and loss out.
 
+    ``has_embedding`` None follows ``loss``: a whole model has both, bare layers neither. A pipeline stage is a ``Stack``
+    of ``stage_shape`` with one of them or none, and ``waiting_layers``: layers × micro-batches that wait for their
+    backward besides (``layers_in_flight`` less the stage's own; of the heaviest kind where layers differ).
     ``rng_state_bytes`` are kept with every checkpoint of full recompute (5,056 on a CPU; a GPU's 16 bytes sit on the
     host). ``workspace_bytes`` is what a matrix product's library takes while it runs (oneDNN: depends on the number of
     threads; cuBLAS: a fixed buffer); 0 unless you measured it.
@@ -26,12 +29,17 @@ class Stack:
     shape: object
     settings: ActivationSettings
     loss: LossSettings | None = None
+    has_embedding: bool | None = None
+    waiting_layers: int = 0
     rng_state_bytes: int = 0
     workspace_bytes: int = 0
     _cache: dict = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self):
-        for name in ("rng_state_bytes", "workspace_bytes"):
+        if self.has_embedding is None:
+            object.__setattr__(self, "has_embedding", self.loss is not None)
+        check_flag("has_embedding", self.has_embedding, ConfigError)
+        for name in ("rng_state_bytes", "workspace_bytes", "waiting_layers"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), 0))
         expected = self.settings.tokens_per_rank
         if self.loss is not None and self.loss.tokens != expected:
@@ -68,19 +76,25 @@ class Stack:
         return MemoryRow("activations", f"layers below {layer}", self._cache["below"][layer])
 
     def input_rows(self):
-        """Rows that stay through the whole step: token ids, targets, and the loss."""
-        if self.loss is None:
-            return ()
-        size = self.settings.tokens_per_rank * INDEX_BYTES
-        scalars = len(SCALARS) * self.loss.loss_bytes
-        return (MemoryRow("inputs", "token ids", size), MemoryRow("inputs", "targets", size),
-                MemoryRow("activations", "loss and sum of target weights", scalars))
+        """Rows that stay through the whole step: token ids, targets, the loss, and micro-batches that wait."""
+        size, rows = self.settings.tokens_per_rank * INDEX_BYTES, []
+        if self.has_embedding:
+            rows.append(MemoryRow("inputs", "token ids", size))
+        if self.loss is not None:
+            rows.append(MemoryRow("inputs", "targets", size))
+            scalars = len(SCALARS) * self.loss.loss_bytes
+            rows.append(MemoryRow("activations", "loss and sum of target weights", scalars))
+        if self.waiting_layers:
+            heaviest = max(map(self.layer_bytes, range(self.shape.num_layers)))
+            rows.append(MemoryRow("activations", "layers of waiting micro-batches", self.waiting_layers * heaviest))
+        return tuple(rows)
 
     def edge_rows(self):
         """``input_rows`` and what the embedding keeps until its own backward: positions and dropout mask."""
-        if self.loss is None:
-            return ()
-        rows = (*self.input_rows(), self._position_row(self.settings.positions_per_rank(("cp",))))
+        rows = self.input_rows()
+        if not self.has_embedding:
+            return rows
+        rows = (*rows, self._position_row(self.settings.positions_per_rank(("cp",))))
         if not self.settings.hidden_dropout:
             return rows
         mask = saved(self.settings, "embedding", "mask", self.shape.hidden_size, 1)
@@ -105,7 +119,8 @@ class Stack:
     def loss_instants(self):
         """Instants of head and loss with every layer's activations live: forward, end of forward, loss backward."""
         if self.loss is None:
-            return (Instant("end of forward", (self.kept_before(self.shape.num_layers),), "forward"),)
+            rows = (*self.edge_rows(), self.kept_before(self.shape.num_layers))
+            return (Instant("end of forward", rows, "forward"),)
         account = loss_account(self.loss)
         head_input = account.input_rows[0]
         rows = (*self.edge_rows(), self.kept_before(self.shape.num_layers), self.final_norm_row(), head_input)
@@ -136,6 +151,14 @@ class Stack:
 
 def _is_scalar(row):
     return row.what in SCALARS  # counted once in ``edge_rows``
+
+
+def stage_shape(shape, layers):
+    """``shape`` with only the layers of ``layers``, a ``range`` of numbers (``mesh.stage_layers``)."""
+    if not isinstance(layers, range) or not len(layers) or not 0 <= layers.start < layers.stop <= shape.num_layers:
+        raise ConfigError("layers", layers, f"a range within the model's {shape.num_layers} layers")
+    dense = tuple(layer - layers.start for layer in shape.dense_layers if layer in layers)
+    return replace(shape, num_layers=len(layers), dense_layers=dense)
 
 
 def stack_instants(stack, grad_dtype="bf16", accumulates=False):

@@ -49,29 +49,37 @@ class FsdpSettings:
             dtype_bytes(getattr(self, name), name)
 
 
-def fsdp_instants(stack, fsdp):
+def fsdp_instants(stack, fsdp, tensors=None):
     """Every ``Instant`` of one step up to the end of backward, in order, a tuple; bytes on the fullest rank.
 
-    ``stack`` is a ``Stack`` with its loss. Weight shards are rows of every instant; optimizer states are not (add them
-    with ``instants.with_rows``), and gradients of earlier micro-batches neither. Raises ``ConfigError``.
+    ``tensors`` are those of the rank before FSDP shards them (``mesh.rank_tensors``); None: all of the model's, which
+    tensor parallelism and pipeline stages do not allow. Weight shards are rows of every instant; optimizer states are
+    not (add them with ``instants.with_rows``), nor gradients of earlier micro-batches. Raises ``ConfigError``.
     """
-    if not isinstance(stack, Stack) or stack.loss is None:
-        raise ConfigError("stack", stack, "a Stack with a loss")
-    timeline = _Timeline(stack, fsdp)
+    if not isinstance(stack, Stack):
+        raise ConfigError("stack", stack, "a Stack")
+    whole = stack.has_embedding and stack.loss is not None and stack.settings.tp_size == 1
+    if tensors is None and not whole:
+        raise ConfigError("tensors", None, "the rank's own (mesh.rank_tensors) under tensor or pipeline parallelism")
+    timeline = _Timeline(stack, fsdp, stack.shape if tensors is None else tensors)
     return tuple(Instant(name, (timeline.shards(), *rows), phase) for name, rows, phase in timeline.moments())
 
 
 class _Timeline:
-    """Walks one step, layer by layer; ``units[0]`` is the root, ``units[i + 1]`` layer i."""
+    """Walks one step, layer by layer; a rank without root still has its layers."""
 
-    def __init__(self, stack, fsdp):
+    def __init__(self, stack, fsdp, tensors):
         self.stack, self.fsdp = stack, fsdp
-        self.root, *self.layers = wrap_units(stack.shape, fsdp.wrap)
+        units = wrap_units(tensors, fsdp.wrap)
+        self.root = units[0] if units[0].is_root else None  # a middle stage of a pipeline has none
+        self.layers = [unit for unit in units if not unit.is_root]
+        if self.layers and len(self.layers) != stack.shape.num_layers:
+            raise ConfigError("tensors", f"{len(self.layers)} layers", f"the stack's {stack.shape.num_layers}")
         self.last = stack.shape.num_layers - 1
         self.param_bytes = dtype_bytes(fsdp.param_dtype)
         self.reduce_bytes = dtype_bytes(fsdp.reduce_dtype)
         self.keeps_layers = fsdp.reshard_after_forward is False
-        self.root_padded = self.root.padded_numel(fsdp.dp_size)
+        self.root_padded = self.root.padded_numel(fsdp.dp_size) if self.root else 0
         padded = [unit.padded_numel(fsdp.dp_size) for unit in self.layers] or [0] * stack.shape.num_layers
         self.below = [0, *accumulate(padded)]  # padded elements of all layers below the one at that place
 
@@ -133,6 +141,8 @@ class _Timeline:
             root = in_backward or instant.name == "loss forward" or self.fsdp.reshard_after_forward is not True
             ahead = [self.ahead(self.last + 1)] if in_backward else []
             yield instant.name, (*instant.rows, self.gathered(0, kept, root), *ahead), instant.phase
+        if self.stack.loss is None:
+            return
         norm = self.stack.final_norm_instant(self.fsdp.param_dtype)
         yield norm.name, (*norm.rows, self.gathered(0, kept), self.ahead(self.last + 1)), norm.phase
 
@@ -178,8 +188,12 @@ class _Timeline:
         yield MemoryRow("temporary", "last gradient", unit.tensors[-1].numel * self.param_bytes)
 
     def reduce_root(self):
+        if self.root:
+            yield from self._reduce_root()
+        yield "end of backward", (*self.stack.input_rows(), self.reduced(0, root=True))
+
+    def _reduce_root(self):
         whole = MemoryRow("unsharded_grads", "root", self.root.numel * self.param_bytes)
         common = (*self.stack.input_rows(), self.reducing(self.root_padded, "root"), self.reduced(0))
         yield "reduce-scatter of root: copy in", (*common, whole)
         yield "reduce-scatter of root", (*common, *self.reduce_buffers(self.root, self.root_padded))
-        yield "end of backward", (*self.stack.input_rows(), self.reduced(0, root=True))
