@@ -1,5 +1,7 @@
 """The explorer of a lesson notebook: controls for model, N, stage and unit; a chart and a table that follow them."""
 
+from html import escape
+
 import ipywidgets as widgets
 from zeroledger import PRESETS, ledger, model_from_hf_config, parse_count
 
@@ -12,6 +14,7 @@ from .tables import table_html
 DP_SIZES = tuple(2**exponent for exponent in range(11))
 PLAIN_7B, CUSTOM = "7b", "custom"
 NUM_PARAMS_7B = 7_000_000_000
+FOR_SCREEN_READERS = "position:absolute; width:1px; height:1px; overflow:hidden; clip-path:inset(50%); white-space:nowrap"
 
 
 class Explorer(Shown):
@@ -32,12 +35,13 @@ class Explorer(Shown):
         self._read_model()
         self.chart = LedgerChart(self._ledgers(), stage, unit, self.lang)
         self.picture = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
+        self.spoken = widgets.HTML()  # beside the picture: a tooltip on an Image breaks its view in the browser
         self._show()
         for control, follow in ((self.model, self._model_changed), (self.custom, self._model_changed),
                                 (self.dp_size, self._changed), (self.stage, self._changed), (self.unit, self._changed)):
             control.observe(follow, "value")
         controls = [self.model, self.custom, self.problem, self.dp_size, self.stage, self.unit]
-        super().__init__(stack([*controls, self.picture, self.table]))
+        super().__init__(stack([*controls, self.picture, self.spoken, self.table]))
 
     @property
     def ledger(self):
@@ -90,5 +94,5 @@ class Explorer(Shown):
         stage, unit = self.stage.value, self.unit.value
         self.chart.update(self._ledgers(), stage, unit)
         self.picture.value = self.chart.png()
-        self.picture.tooltip = alternative(self.ledger, unit, self.lang)
+        self.spoken.value = f'<span style="{FOR_SCREEN_READERS}">{escape(alternative(self.ledger, unit, self.lang))}</span>'
         self.table.value = self.html()
