@@ -114,11 +114,11 @@ class Lab {
     const panels = panelsOf(this.trackers, id);
     const cell = runningCell(panels);
     const why = this.text(`lab.restarted_${reason}`, { limit: this.limitMs / 1000 });
-    const words = `${why} ${this.text('lab.restarted_what_now')}`;
+    const words = `${this.text('lab.restarted')} ${why} ${this.text('lab.restarted_what_now')}`;
     if (panels.length > 0) await panels[0].sessionContext.restartKernel();
     else await this.client.restart(id);
     if (cell) writeIntoCell(cell, words);
-    this.notification.emit(words, 'warning', { autoClose: false });
+    this.notification.emit(this.text('lab.restarted'), 'warning', { autoClose: false });
   }
 
   /**

@@ -4,6 +4,7 @@ import { GuardClock } from '../runner/guard.js';
 import { SIGNALS } from '../runner/protocol.js';
 import { makeFlagReader } from '../runner/stop-flag.js';
 import guardSource from '../runner/python/guard.py';
+import hardenSource from '../runner/python/harden.py';
 import kernelGuardSource from './python/kernel_guard.py';
 import { KEY, MAX_LIMIT_MS, REPEAT_CANCEL_MS, REPORT_MS } from './protocol.js';
 
@@ -11,6 +12,8 @@ import { KEY, MAX_LIMIT_MS, REPEAT_CANCEL_MS, REPORT_MS } from './protocol.js';
 /** @typedef {import('./protocol.js').WorkerMessage} WorkerMessage */
 /** @typedef {import('./protocol.js').EndReason} EndReason */
 /** @typedef {import('./protocol.js').RunKind} RunKind */
+
+const FORCE_AT_CANCEL = 3;
 
 /** A clock that tells when it had to break the interpreter. */
 class KernelClock extends GuardClock {
@@ -41,6 +44,7 @@ export class KernelGuard {
     this.kind = null;
     /** @type {EndReason|null} why the run under way was ended while it waited */
     this.cancelled = null;
+    this.timesCancelled = 0;
     this.isStretch = false;
   }
 
@@ -65,6 +69,7 @@ export class KernelGuard {
   }
 
   install() {
+    this.tellOfCrashes();
     const load = this.pyodide.runPython(
       `def load(name, source):
     import sys, types
@@ -75,6 +80,7 @@ load`,
       { globals: this.pyodide.toPy({}), filename: '<zero-guard load>' },
     );
     load('guard', guardSource);
+    load('harden', hardenSource);
     const page = {
       begin: (/** @type {RunKind} */ kind) => this.begin(kind),
       report: () => this.report(),
@@ -85,6 +91,16 @@ load`,
     this.python = load('kernel_guard', kernelGuardSource).install(page);
     this.pyodide.setInterruptBuffer(this.makeBuffer());
     this.post({ type: 'installed' });
+  }
+
+  /** A Pyodide that has died answers no more, and does not say so to the page. */
+  tellOfCrashes() {
+    const api = this.pyodide._api;
+    const onFatal = api.on_fatal;
+    api.on_fatal = (/** @type {any} */ error) => {
+      this.post({ type: this.clock.broken ? 'broken' : 'crashed' });
+      return onFatal?.(error);
+    };
   }
 
   /** The clock's buffer; also notices Python that runs outside a cell or callback, such as a task left behind. */
@@ -124,6 +140,7 @@ load`,
     this.run += 1;
     this.kind = kind;
     this.cancelled = null;
+    this.timesCancelled = 0;
     this.resume();
   }
 
@@ -172,7 +189,9 @@ load`,
   cancel(run, reason) {
     if (this.kind === null || run !== this.run) return;
     this.cancelled ??= reason;
-    this.clock.start(REPORT_MS, () => false);
+    this.timesCancelled += 1;
+    if (this.timesCancelled < FORCE_AT_CANCEL) this.clock.start(REPORT_MS, () => false);
+    else this.clock.end(this.cancelled); // it catches CancelledError: interrupt it where it does
     this.python.cancel(SIGNALS[this.cancelled]);
     this.waitTimer = setTimeout(() => this.cancel(run, reason), REPEAT_CANCEL_MS);
   }

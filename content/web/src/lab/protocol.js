@@ -24,9 +24,10 @@ export const REPEAT_CANCEL_MS = 100;
 /** @typedef {{type: 'ping'}} PingMessage */
 /** @typedef {SetupMessage|InstallMessage|StopMessage|PingMessage} PageMessage */
 
-/** @typedef {{type: 'installed'} | {type: 'pong'} | {type: 'broken'}} StateMessage `broken`: the interpreter is dead */
+/** @typedef {{type: 'installed'} | {type: 'pong'}} StateMessage */
+/** @typedef {{type: 'broken'} | {type: 'crashed'}} DeathMessage the interpreter is dead: by the guard, or by itself */
 /** @typedef {{type: 'begin', run: number, kind: RunKind}} BeginMessage */
 /** @typedef {{type: 'report', run: number}} ReportMessage the run has ended, its traceback is being written */
 /** @typedef {{type: 'wait', run: number}} WaitMessage the run waits for the reader's input(); the clock stands */
 /** @typedef {{type: 'end', run: number, kind: RunKind, reason: EndReason|null}} EndMessage */
-/** @typedef {StateMessage|BeginMessage|ReportMessage|WaitMessage|EndMessage} WorkerMessage */
+/** @typedef {StateMessage|DeathMessage|BeginMessage|ReportMessage|WaitMessage|EndMessage} WorkerMessage */

@@ -1,14 +1,14 @@
 // The page's side of one kernel's guard: knows how long Python has been busy, says Stop, and calls for a restart when the
 // guard in the worker could not end a run. Without DOM and timers of its own: `tick` is called from outside.
 
-import { COUNTDOWN_FROM_MS, KILL_AFTER_MS } from './protocol.js';
+import { COUNTDOWN_FROM_MS, KILL_AFTER_MS, REPORT_MS } from './protocol.js';
 
 /** @typedef {import('./protocol.js').PageMessage} PageMessage */
 /** @typedef {import('./protocol.js').WorkerMessage} WorkerMessage */
 /** @typedef {import('./protocol.js').EndReason} EndReason */
 /** @typedef {import('./protocol.js').RunKind} RunKind */
 /** @typedef {{run: number, kind: RunKind|null, startedAt: number, killAt: number, isWaiting: boolean}} Run */
-/** @typedef {EndReason|'broken'} RestartReason */
+/** @typedef {EndReason|'broken'|'crashed'} RestartReason */
 
 /**
  * @typedef {object} Surroundings
@@ -61,7 +61,7 @@ export class KernelSupervisor {
     if (message.type === 'report' && this.current) this.allowReport(this.current);
     if (message.type === 'wait' && this.current) Object.assign(this.current, { killAt: Infinity, isWaiting: true });
     if (message.type === 'end') this.end(message);
-    if (message.type === 'broken') this.restart('broken');
+    if (message.type === 'broken' || message.type === 'crashed') this.restart(message.type);
   }
 
   /** @param {number} run @param {RunKind} kind */
@@ -70,9 +70,9 @@ export class KernelSupervisor {
     this.current = { run, kind, startedAt: now(), killAt: now() + limitMs + KILL_AFTER_MS.limit, isWaiting: false };
   }
 
-  /** Writing a traceback may take as long as a run; Stop keeps its deadline only for what does not get this far. */
-  allowReport(/** @type {Run} */ current) {
-    current.killAt = this.surroundings.now() + this.surroundings.limitMs + KILL_AFTER_MS.limit;
+  /** The run has ended, and writing its traceback has a time of its own. @param {Run} current */
+  allowReport(current) {
+    current.killAt = this.surroundings.now() + REPORT_MS + KILL_AFTER_MS.limit;
     this.stopKillAt = Infinity;
   }
 

@@ -12,15 +12,33 @@ import sys
 import traceback
 
 from guard import ERROR_OF_SIGNAL, RUNNER_FILES, Guard, RunEnded
+from harden import slice_sleep
+
+CELL_FILE = "<ipython-input-"  # how IPython names the code of a cell
+OWN_MODULES = ("guard", "harden", "kernel_guard")
 
 
 class KernelSignals(Guard):
-    """The runner's guard, told from which frame on the reader's code begins; None: wherever the signal arrives."""
+    """The runner's guard, told from which frame on the reader's code begins; None between runs."""
+
+    first_error = None  # of this run, as it was raised in the reader's code
 
     def start_below(self, frame):
-        """Begin a run whose own part is what `frame` calls."""
+        """Begin a run whose own part is what `frame` calls; whatever an earlier one set off is over."""
+        self._stop_raising_on_every_line()  # first: the rest calls code that is not ours
+        self.stop()
         self.start()
         self._base_frame = frame
+
+    def _on_signal(self, number, frame):
+        # An exception belongs into the run, or into a task that a cell left behind; never into the kernel's own work.
+        if not _is_below(frame, self._base_frame):
+            return
+        try:
+            super()._on_signal(number, frame)
+        except RunEnded as error:
+            self.first_error = self.first_error or error
+            raise
 
 
 class KernelGuard:
@@ -46,8 +64,7 @@ class KernelGuard:
         self.rest()
 
     def rest(self):
-        """Between runs: signals meant for what runs outside cells and callbacks still raise, counted from none."""
-        self._guard.stop()
+        """Between runs: signals for the tasks that cells left behind still raise, counted from none."""
         self._guard.start_below(None)
 
     def cancel(self, signal_number):
@@ -60,7 +77,7 @@ class KernelGuard:
     def _begin(self, kind):
         self._depth += 1
         if self._depth == 1:
-            self._ending = None
+            self._ending = self._guard.first_error = None
             _ask_through(self._page)
             self._page.begin(kind)
             self._guard.start_below(sys._getframe(1))
@@ -87,6 +104,8 @@ class KernelGuard:
     def _async_cell(self, run_cell_async):
         @functools.wraps(run_cell_async)
         async def guarded(*args, **kwargs):
+            if self._depth:  # run_cell is made of run_cell_async
+                return await run_cell_async(*args, **kwargs)
             self._begin("cell")
             self._task = asyncio.current_task()
             try:
@@ -105,7 +124,7 @@ class KernelGuard:
                 return handle(*args, **kwargs)
             except RunEnded as error:
                 self._page.report()
-                self._guard.allow_report()
+                self._guard.start_below(sys._getframe())
                 trace = without_runner_frames(error.__traceback__)
                 traceback.print_exception(type(error), error, trace, file=sys.stderr)
             finally:
@@ -119,21 +138,52 @@ class KernelGuard:
             self._page.report()
             self._guard.start_below(sys._getframe())
         if isinstance(error, asyncio.CancelledError) and self._ending is not None:
-            error = self._ending.with_traceback(trace)
+            error, trace = self._ending, up_to_last_cell(trace)
             kind = type(error)
+        elif isinstance(error, RunEnded):
+            error.__suppress_context__ = True
+            if not any(_is_cell(entry) for entry in _entries(trace)):  # the cell caught it, and met it again outside
+                trace = up_to_last_cell(self._guard.first_error.__traceback__)
         self._show((kind, error, without_runner_frames(trace)), *args, **kwargs)
+
+
+def _is_below(frame, base):
+    """True if `frame` was called from `base` or from a cell."""
+    while frame is not None:
+        if frame is base or frame.f_code.co_filename.startswith(CELL_FILE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def without_runner_frames(trace):
     """`trace` with the guard's own frames taken out; changes it in place."""
-    kept = []
+    return _linked([entry for entry in _entries(trace) if entry.tb_frame.f_code.co_filename not in RUNNER_FILES])
+
+
+def up_to_last_cell(trace):
+    """`trace` as far as its last line in a cell: where a cell waits, what lies below is asyncio's. In place."""
+    entries = _entries(trace)
+    in_cells = [at for at, entry in enumerate(entries) if _is_cell(entry)]
+    return _linked(entries[:in_cells[-1] + 1] if in_cells else entries)
+
+
+def _is_cell(entry):
+    return entry.tb_frame.f_code.co_filename.startswith(CELL_FILE)
+
+
+def _entries(trace):
+    entries = []
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename not in RUNNER_FILES:
-            kept.append(trace)
+        entries.append(trace)
         trace = trace.tb_next
-    for here, following in zip(kept, [*kept[1:], None]):
+    return entries
+
+
+def _linked(entries):
+    for here, following in zip(entries, [*entries[1:], None]):
         here.tb_next = following
-    return kept[0] if kept else None
+    return entries[0] if entries else None
 
 
 def _ask_through(page):
@@ -162,7 +212,8 @@ def install(page):
     kernel = pyodide_kernel.kernel_instance
     guard = KernelGuard(kernel.interpreter, page)
     guard.wrap(kernel.comm_manager)
-    for name in ("guard", "kernel_guard"):  # these names are the reader's
+    slice_sleep()
+    for name in OWN_MODULES:  # these names are the reader's
         sys.modules.pop(name, None)
     return guard
 
