@@ -15,6 +15,12 @@ from .units import GB, GIB, format_bytes, format_count, parse_bytes, parse_count
 LAZY = {
     "Mesh": "mesh", "mesh_ledger": "mesh_states", "rule_ledger": "rule_states", "max_model_params": "capacity",
     "lora_params": "adapters", "peer_answers": "peers",
+    "ActivationSettings": "activation_rows", "layer_activations": "activations", "Stack": "activation_stack",
+    "stack_instants": "activation_stack", "layers_in_flight": "pipeline_activations", "LossSettings": "logits",
+    "loss_account": "logits", "loss_settings": "logits", "FsdpSettings": "fsdp_timeline",
+    "fsdp_instants": "fsdp_timeline", "DeepSpeedBuffers": "deepspeed_transients",
+    "deepspeed_instants": "deepspeed_transients", "Instant": "instants", "MemoryRow": "instants", "peak": "instants",
+    "meters": "allocator", "CachingAllocator": "caching_allocator", "paper_layer_bytes": "published_activations",
 }
 
 __all__ = [
