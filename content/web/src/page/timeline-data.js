@@ -14,6 +14,7 @@
 
 const PERSISTENT = new Set(['params', 'grads', 'main_grads', 'master_params', 'exp_avg', 'exp_avg_sq']);
 const SNAPSHOT_EVERY = 128;
+const OUT_OF_MEMORY = 'out_of_memory';
 
 /** Whether a category stays for the whole run. @param {string} category */
 export function isPersistent(category) {
@@ -27,8 +28,8 @@ export class Timeline {
     this.categories = data.categories;
     /** @type {TimelineEvent[]} */
     this.events = unpack(data);
-    /** Events after which the live bytes are different, in order. @type {TimelineEvent[]} */
-    this.moments = this.events.filter((event) => !event.lane && event.event !== 'out_of_memory');
+    /** Events of memory, in order: after each other bytes are live (running out of memory changes nothing). @type {TimelineEvent[]} */
+    this.moments = this.events.filter((event) => !event.lane);
     this.stack();
     this.duration = Math.max(...this.steps().map(([, end]) => end), 1);
   }
@@ -46,7 +47,7 @@ export class Timeline {
     this.moments.forEach((event, at) => {
       if (at % SNAPSHOT_EVERY === 0) this.snapshots.push(new Map(buffers));
       apply(buffers, event);
-      live.set(event.category, (live.get(event.category) ?? 0) + event.bytes);
+      if (event.event !== OUT_OF_MEMORY) live.set(event.category, (live.get(event.category) ?? 0) + event.bytes);
       let total = 0;
       for (const [category, bytes] of live) {
         /** @type {Float64Array} */ (this.live?.get(category))[at] = bytes;
@@ -67,6 +68,13 @@ export class Timeline {
       found[step][1] = Math.max(found[step][1], event.end);
     }
     return found;
+  }
+
+  /** Number of the first and last event of a step (the layout belongs to the first), or of all. @param {number|'all'} step @returns {[number, number]} */
+  eventsOf(step) {
+    if (step === 'all') return [0, this.events.length - 1];
+    const own = this.events.filter((event) => Math.max(event.step, 0) === step);
+    return [own[0]?.index ?? 0, own.at(-1)?.index ?? 0];
   }
 
   /** The last moment at or before `time`; 0 if there is none. @param {number} time */
@@ -148,14 +156,14 @@ export class Timeline {
   }
 
   /**
-   * The highest moment of each instant (a layer in a phase of a micro-batch), in order, between two times.
-   * @param {number} from @param {number} to @returns {number[]} indices into `moments`
+   * The highest moment of each instant (a layer in a phase of a micro-batch) of a step or of all, in order.
+   * @param {number|'all'} step @returns {number[]} indices into `moments`
    */
-  instants(from, to) {
+  instants(step) {
     /** @type {Map<string, number>} */
     const highest = new Map();
     this.moments.forEach((event, at) => {
-      if (event.step < 0 || event.start < from || event.start > to) return;
+      if (event.step < 0 || (step !== 'all' && event.step !== step)) return;
       const name = `${event.step} ${event.phase === 'step' ? '' : event.microBatch} ${event.phase} ${event.at}`;
       const best = highest.get(name);
       if (best === undefined || this.sum(at) > this.sum(best)) highest.set(name, at);
@@ -173,7 +181,7 @@ export class Timeline {
 function apply(buffers, event) {
   const key = `${event.category} ${event.tensor}`;
   if (event.bytes < 0) buffers.delete(key);
-  else buffers.set(key, { category: event.category, tensor: event.tensor, bytes: event.bytes, made: event.index });
+  else if (event.event !== OUT_OF_MEMORY) buffers.set(key, { category: event.category, tensor: event.tensor, bytes: event.bytes, made: event.index });
 }
 
 /** @param {PageData} data @returns {TimelineEvent[]} */
