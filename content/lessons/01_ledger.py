@@ -114,7 +114,8 @@ print(ledger(num_params=7e9))
 # When someone quotes a figure, ask three things: **what type are the gradients, is there a master copy, how wide are the moments?** Public calculators differ by a factor of four on one and the same question, and those three answers are most of it. From here on this lesson keeps to the five rows above.
 
 # %% id="live-recipes" tags=["live"]
-for name in ("adam-mixed", "megatron-bf16", "adam-bf16-no-master", "adam-8bit", "sgd-momentum"):
+for name in ("adam-mixed", "megatron-bf16", "adam-bf16-no-master",
+             "adam-8bit", "sgd-momentum"):
     print(f"{recipe(name).bytes_per_param:>8}  {name}")
 
 # %% [markdown] id="weights-only" lang="zh-CN"

@@ -22,11 +22,13 @@ from .errors import BuildError
 from .explorer_grid import explorer_grid
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, execute, load_lessons
 from .page_exporter import LessonPageExporter
+from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LANGUAGE_NAMES = {"en": "English", "zh-CN": "中文"}
 FULL_STOP = {"en": ".", "zh-CN": "。"}
 # The page has no setup cell: what a reader runs there names its import, and still runs where it is pasted.
 IMPORT_LINE = "from zeroledger import *\n\n"
+HOME_PICTURE = {"model": "7b", "dp_size": 8, "stage": 0, "unit": "GB"}
 RENDER_STATIC = paths.WEB / "src/page/render-static.mjs"
 ICON = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'><rect x='1' y='12' width='18' height='6' rx='1' fill='#1673c4'/>"
@@ -70,7 +72,12 @@ class PageContext:
 
     def explorer(self, start, cell_id):
         """The explorer's HTML for the start selection that the lesson asks for."""
-        return _explorer_html(self.lang, json.dumps(start, sort_keys=True), f"zl-{cell_id}")
+        return _drawn(self.lang, json.dumps(start, sort_keys=True), f"zl-{cell_id}")["explorer"]
+
+    @property
+    def picture(self):
+        """The chart alone, for the course home."""
+        return _drawn(self.lang, json.dumps(HOME_PICTURE), "zl-home")["charts"]
 
     @property
     def folder(self):
@@ -107,7 +114,7 @@ class PageContext:
 
     @property
     def grid_json(self):
-        return _script_json(_grid()) if self.slug else ""
+        return _script_json(_grid()) if self.slug and self.slug != TIMELINE_SLUG else ""
 
 
 def build(folder):
@@ -120,6 +127,7 @@ def build(folder):
         for lang in LANGUAGES:
             home = folder / FOLDER_OF_LANGUAGE[lang]
             _write(home / "index.html", home_page(exporter, lessons, lang))
+            _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
             for lesson in lessons:
                 _write(home / lesson.slug / "index.html", lesson_page(exporter, lesson, lang))
         write_answers(folder / "static/zero/exercises")
@@ -137,6 +145,13 @@ def lesson_page(exporter, lesson: Lesson, lang):
     )
     html, _ = exporter.from_notebook_node(notebook, resources={"zero": context})
     return html
+
+
+def timeline_context(lang):
+    """What the page of the simulated training step needs."""
+    title = i18n.text("page.timeline.title", lang)
+    return PageContext(lang=lang, root="../../", slug=TIMELINE_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+                       description=i18n.text("page.timeline.intro", lang))
 
 
 def home_page(exporter, lessons, lang):
@@ -190,13 +205,14 @@ def palette_css():
 
 
 @cache
-def _explorer_html(lang, start_json, element_id):
+def _drawn(lang, start_json, element_id):
+    """What render-static.mjs makes of a start selection: {"explorer", "charts"}, HTML."""
     strings = {key: texts[lang] for key, texts in i18n.strings().items()}
     job = {"grid": _grid(), "strings": strings, "start": json.loads(start_json), "id": element_id}
     done = subprocess.run(["node", RENDER_STATIC], input=json.dumps(job), capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
         raise BuildError(f"the static chart could not be drawn: {done.stderr.strip()[-800:]}", "correct content/web/src/page")
-    return done.stdout
+    return json.loads(done.stdout)
 
 
 @cache

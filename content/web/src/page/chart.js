@@ -19,7 +19,7 @@ const NARROW = { labelWidth: 0, valueWidth: 0, barHeight: 24, rowGap: 32, font: 
 const NARROW_BELOW = 520; // px: labels move above their bars
 const LEGEND_LINE = 22;
 const TICK_LINE = 17;
-const CARD_LINE = 18;
+const CARD_LINE = 22;
 const PAD = 1;
 
 /**
@@ -35,7 +35,7 @@ export function chartSvg(data, { width, id }) {
   const x = (/** @type {number} */ bytes) => left + ((right - left) * Math.min(bytes, endBytes)) / endBytes;
 
   const legend = legendRows(data.categories, style, width);
-  const plotTop = legend.height + CARD_LINE + (narrow ? 18 : 8);
+  const plotTop = legend.height + CARD_LINE + (narrow ? 26 : 8);
   const rowHeight = style.barHeight + style.rowGap;
   const plotBottom = plotTop + data.bars.length * rowHeight - style.rowGap + 6;
   const height = Math.ceil(plotBottom + 2 * TICK_LINE + 8);
