@@ -87,6 +87,23 @@ def test_zero_redundancy_optimizer_is_uneven():
     assert [shard.numel for shard in sharding.zero_redundancy_shards(shapes, 4)] == [270336, 264448, 264448, 264448]
 
 
+# Ranks → for each rank (FSDP2 held, stored, Adam moment; ZeroRedundancyOptimizer elements, tensors), as torch 2.13.0
+# holds them: tests/torch/measure_shards.py.
+AWKWARD = [(7, 5), (2, 3), (9,), (10, 4, 3), (1,), (4, 4), (3, 11)]
+MEASURED = {
+    2: [(119, 119, 119, 120, 1), (101, 119, 101, 100, 6)],
+    3: [(89, 89, 89, 120, 1), (88, 89, 88, 50, 3), (43, 89, 43, 50, 3)],
+    5: [(55, 55, 55, 120, 1), (54, 55, 54, 35, 1), (51, 55, 51, 33, 1), (35, 55, 35, 16, 1), (25, 55, 25, 16, 3)],
+}
+
+
+@pytest.mark.parametrize("ranks", MEASURED)
+def test_awkward_shapes_as_torch_shards_them(ranks):
+    ours = [(cut.numel, cut.stored_numel, cut.numel, owned.numel, owned.num_tensors) for cut, owned in
+            zip(sharding.fsdp2_shards(AWKWARD, ranks), sharding.zero_redundancy_shards(AWKWARD, ranks))]
+    assert ours == MEASURED[ranks]
+
+
 @given(st.integers(1, 1000), st.integers(1, 1000))
 def test_hybrid_groups_divide_the_world_or_are_refused(world, group):
     if world % group == 0:
