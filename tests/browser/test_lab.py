@@ -1,0 +1,182 @@
+"""The lesson as a JupyterLite notebook: all cells run, the slider moves the chart, Chinese is drawn as Chinese."""
+
+import contextlib
+import io
+import re
+
+import pytest
+from lessonkit import i18n
+from playwright.sync_api import expect
+from publish import lessons
+from zeroledger import format_bytes, ledger
+
+READY_TIMEOUT_MS = 90_000  # the first start of the kernel on a busy machine
+RUN_TIMEOUT_MS = 120_000
+# So tall that JupyterLab, which only renders what is in view, renders the whole notebook.
+TALL = {"width": 1280, "height": 9000}
+APPS = {
+    "en": "lab/index.html?path=en/01-ledger.ipynb",
+    "zh-CN": "zh/lab/index.html?path=zh/01-ledger.ipynb",
+}
+MENU_RUN = {"en": "Run", "zh-CN": "运行"}
+# As in a private window of Firefox, where pages may not register one.
+NO_SERVICE_WORKER = """if (globalThis.ServiceWorkerContainer)
+    ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException('not here', 'SecurityError'))"""
+LANGUAGES = tuple(APPS)
+
+
+class Notebook:
+    """An open lesson notebook in the lab."""
+
+    def __init__(self, page, site, lang):
+        self.page, self.lang = page, lang
+        page.set_default_timeout(READY_TIMEOUT_MS)
+        page.goto(site.url + APPS[lang])
+        page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+        self.code_cells = page.locator(".jp-Notebook .jp-CodeCell")
+        self.outputs = page.locator(".jp-Notebook .jp-OutputArea-output")
+
+    def run_all(self):
+        """Runs every cell from the menu and waits until each has its number."""
+        self.page.locator(".lm-MenuBar-itemLabel", has_text=re.compile(f"^{MENU_RUN[self.lang]}$")).click()
+        self.page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
+        self.wait_until_run()
+
+    def wait_until_run(self):
+        """Waits until no code cell is waiting (`[*]`) or untouched (`[ ]`)."""
+        prompts = self.code_cells.locator(".jp-InputPrompt")
+        self.page.wait_for_function(
+            """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')]
+                .every((prompt) => /^\\[\\d+\\]:$/.test(prompt.textContent.trim()))""",
+            timeout=RUN_TIMEOUT_MS,
+        )
+        assert prompts.count() >= 8
+
+    def run_new_cell(self, source):
+        """Adds a cell at the end, runs it, and its text output comes back."""
+        before = self.code_cells.count()
+        self.page.locator(".jp-Notebook .jp-Cell").last.click(position={"x": 5, "y": 5})
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("b")
+        expect(self.code_cells).to_have_count(before + 1)
+        self.page.keyboard.press("Enter")
+        self.page.keyboard.insert_text(source)
+        self.page.keyboard.press("Control+Enter")
+        self.wait_until_run()
+        return self.code_cells.last.locator(".jp-OutputArea-output").inner_text().strip()
+
+    def cell(self, cell_id):
+        """The cell with this source, since the lab shows no ids."""
+        number = code_ids(self.lang).index(cell_id)
+        return self.code_cells.nth(number)
+
+    def failures(self):
+        """Texts of error outputs and of everything written to stderr, warnings of missing glyphs among them."""
+        kinds = ("application/vnd.jupyter.error", "application/vnd.jupyter.stderr")
+        selector = ", ".join(f'.jp-OutputArea-output[data-mime-type="{kind}"]' for kind in kinds)
+        return self.page.locator(selector).all_inner_texts()
+
+
+def lesson_notebook(lang):
+    """The first lesson's notebook as the build renders it."""
+    return lessons.load_lessons()[0].notebook(lang)
+
+
+def code_ids(lang):
+    """The ids of its code cells, in order."""
+    return [cell.id for cell in lesson_notebook(lang).cells if cell.cell_type == "code"]
+
+
+def printed_by_cpython(lang, cell_id):
+    """What the `live` cell prints here, in CPython: the oracle for what it prints in the browser."""
+    names = {}
+    exec("from zeroledger import *", names)
+    source = next(cell.source for cell in lesson_notebook(lang).cells if cell.id == cell_id)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(source, names)
+    return printed.getvalue().strip()
+
+
+@pytest.fixture(params=LANGUAGES)
+def notebook(request, open_page, site):
+    return Notebook(open_page(viewport=TALL), site, request.param)
+
+
+def words(text):
+    """The text with every run of white space as one blank: the browser lays it out in its own way."""
+    return " ".join(text.split())
+
+
+def test_the_lesson_runs_and_the_slider_moves_the_chart(notebook):
+    notebook.run_all()
+    assert notebook.failures() == []
+    check_printed(notebook)
+    check_ten_drags(notebook)
+    check_labels(notebook)
+    assert notebook.failures() == []
+
+
+def check_printed(notebook):
+    live = [cell_id for cell_id in code_ids(notebook.lang) if cell_id.startswith("live-")]
+    assert len(live) >= 3
+    for cell_id in live:
+        shown = notebook.cell(cell_id).locator(".jp-OutputArea-output").all_inner_texts()
+        assert words(" ".join(shown)) == words(printed_by_cpython(notebook.lang, cell_id)), cell_id
+    # 2P + 14P/N bytes of 7B parameters on 8 ranks, by hand.
+    assert "26.25 GB" in notebook.cell("live-by-hand").locator(".jp-OutputArea-output").inner_text()
+
+
+def check_ten_drags(notebook):
+    """From one rank to 1,024 in ten drags: ten new pictures, and each time the numbers of that N."""
+    cell = notebook.cell("explore")
+    cell.locator(".widget-toggle-button", has_text="3").click()
+    handle, track = cell.locator(".noUi-handle"), cell.locator(".noUi-base")
+    drag(notebook.page, handle, track, 0)
+    expect(cell).to_contain_text(format_bytes(ledger(7e9, 1, 3).model_states_bytes_per_rank, "GB"))
+    picture = cell.locator("img.widget-image")
+    picture.evaluate("(image) => { image.updates = 0; new MutationObserver((seen) => image.updates += seen.length).observe(image, { attributeFilter: ['src'] }) }")
+    for step in range(1, 11):
+        drag(notebook.page, handle, track, step)
+        expect(cell).to_contain_text(format_bytes(ledger(7e9, 2**step, 3).model_states_bytes_per_rank, "GB"))
+        notebook.page.wait_for_function("([image, step]) => image.updates === step && image.complete", arg=[picture.element_handle(), step])
+    assert picture.evaluate("(image) => image.naturalWidth") >= 600
+
+
+def drag(page, handle, track, step):
+    """Drags the slider's handle to one of its eleven places."""
+    box, grip = track.bounding_box(), handle.bounding_box()
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * step / 10, grip["y"] + grip["height"] / 2, steps=3)
+    page.mouse.up()
+
+
+FONT_CHECK = """
+from lessonkit.fonts import chart_fonts as _fonts
+from matplotlib.font_manager import FontProperties as _P, findfont as _find, get_font as _get
+_lang, _families = _fonts({lang!r})
+_drawn = set().union(*(_get(_find(_P(family=f), fallback_to_default=False)).get_charmap() for f in _families))
+print(_lang, sorted(set({labels!r}) - {{chr(c) for c in _drawn}}))
+"""
+
+
+def check_labels(notebook):
+    """Every character of the chart's labels has a glyph in the fonts that the chart uses."""
+    strings = [text for key, text in chart_strings(notebook.lang)]
+    assert strings
+    printed = notebook.run_new_cell(FONT_CHECK.format(lang=notebook.lang, labels="".join(strings)).strip())
+    assert printed == f"{notebook.lang} []"
+
+
+def chart_strings(lang):
+    """Key and text of what a chart may say."""
+    return [(key, entry[lang]) for key, entry in i18n.strings().items() if key.startswith(("kit.chart.", "term."))]
+
+
+def test_without_a_service_worker(open_page, site, watch):
+    watch.allow("page error: undefined")  # JupyterLite's own promise for the worker, rejected without a reason
+    notebook = Notebook(open_page(NO_SERVICE_WORKER, viewport=TALL), site, "zh-CN")
+    notebook.run_all()
+    assert notebook.failures() == []
+    check_printed(notebook)
+    assert notebook.cell("explore").locator("img.widget-image").evaluate("(image) => image.naturalWidth") >= 600
