@@ -24,6 +24,7 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
 - A markdown cell has `lang="en"` or `lang="zh-CN"`, and every id has both; without `lang` it goes into both.
 - Code is shared. `LANG = "…"` becomes the first line of the cell tagged `setup`; nothing else differs.
 - Tags: `setup`, `live` (runs on the page), `predict` (`predict("exercise-id")`), `explore` (`explore()`),
+  `timeline` (`timeline(stage=3, dp_size=4)`: a simulated training step),
   `page-only` and `lite-only` (left out of the notebook, of the page).
 - Figures in prose are computed: `{{ ledger(7e9) | GiB 1 }}`, given ones are quoted:
   `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lesson_values.py.
@@ -50,7 +51,7 @@ from .lesson_values import ValueInProseError, fill_values, find_typed_figures
 
 LANGUAGES = ("en", "zh-CN")
 FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
-KINDS = ("setup", "live", "predict", "explore")
+KINDS = ("setup", "live", "predict", "explore", "timeline")
 TAGS = (*KINDS, "page-only", "lite-only")
 CONTENT_DIR = Path(__file__).resolve().parents[1]
 CELL_TIMEOUT_S = 120
@@ -182,6 +183,11 @@ def explorer_start(source):
     return _only_call(source, "explore")[1]
 
 
+def timeline_start(source):
+    """The keyword arguments of a timeline cell's one call, `timeline(stage=3, dp_size=4)`, as a dict."""
+    return _only_call(source, "timeline")[1]
+
+
 def write_notebooks(lessons, out_dir):
     """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson; returns the paths."""
     written = []
@@ -256,6 +262,8 @@ def _check(lesson):
             _call_or_error(lesson, cell, predicted_exercise)
         elif cell.kind == "explore":
             _call_or_error(lesson, cell, explorer_start)
+        elif cell.kind == "timeline":
+            _call_or_error(lesson, cell, timeline_start)
     for cell in lesson.cells:
         missing = set(LANGUAGES) - set(seen[cell.id])
         if cell.lang and missing:

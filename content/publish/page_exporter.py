@@ -17,7 +17,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .lessons import explorer_start, predicted_exercise
+from .lessons import explorer_start, predicted_exercise, timeline_start
+from .timeline_page import timeline_html
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
@@ -45,6 +46,7 @@ class LessonPageExporter(HTMLExporter):
         yield "code_html", code_html
         yield "exercise", exercise_of
         yield "explore_html", explore_html
+        yield "timeline_cell_html", timeline_cell_html
 
     def render_template(self, name, **values):
         """One of the other pages of the same template folder (home, choose), as HTML."""
@@ -77,3 +79,9 @@ def explore_html(context, cell):
     """The explorer at its start selection: controls, chart, formula, verdict, table, all readable without a script."""
     zero = context["resources"]["zero"]
     return f'<zero-explorer id="{cell.id}-explorer">{zero.explorer(explorer_start(cell.source), cell.id)}</zero-explorer>'
+
+
+@pass_context
+def timeline_cell_html(context, cell):
+    """The simulated training step that the cell asks for, its first run drawn."""
+    return timeline_html(context["resources"]["zero"].lang, timeline_start(cell.source), cell.id)

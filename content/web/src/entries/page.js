@@ -6,3 +6,6 @@ import '../page/contents.js';
 import '../page/explorer.js';
 import '../page/predict.js';
 import '../page/live-cells.js';
+import '../page/timeline.css';
+
+if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
