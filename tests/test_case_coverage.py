@@ -9,9 +9,7 @@ from cases import DATA, all_cases
 TESTS = Path(__file__).parent
 
 # kind → why its cases are in no test yet. Delete a line when a test takes the kind up.
-NOT_YET = {
-    "baseline_equivalence": "the simulated training run that would show it is being built",
-}
+NOT_YET = {}
 
 
 def calls_of_cases_of():
