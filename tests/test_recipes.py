@@ -148,7 +148,14 @@ def test_own_recipe_from_dict():
     assert book.recipe == "mine"
 
 
+def test_own_recipe_from_a_short_dict():
+    book = ledger(1000, 4, 2, {"params": 2, "grads": 2, "optimizer": 12})
+    assert [row.bytes_per_rank for row in book.rows] == [2000, 500, 3000]
+    assert ledger(7e9, 8, 3, {"params": 2, "grads": 2, "optimizer": 12}).model_states_bytes_per_rank == 14_000_000_000
+
+
 @pytest.mark.parametrize("bad", [
+    {"params": -2}, {"params": float("nan")}, {"params": 2, "grads": "2"}, {"params": True}, {"": 2}, {5: 2}, {"params": 1e9},
     {}, {"rows": []}, {"rows": "params"}, {"rows": [["params"]]}, {"rows": [["params", "bf16", -2]]}, {"rows": [{}]},
     {"rows": [["params", "bf16", float("nan")]]}, {"rows": [["params", "bf16", 2, 4]]}, {"rows": [["params", "bf16", 2, True]]},
     {"rows": [["params", "bf16", "2"]]}, {"rows": [["params", "bf16", 0.3]]}, {"rows": [["", "bf16", 2]]},

@@ -87,8 +87,10 @@ class Recipe:
 def recipe(which):
     """The ``Recipe`` named ``which``, ``which`` itself if it is one, or one built from a dict.
 
-    A dict holds ``rows`` (each a dict or a sequence of ``RecipeRow``'s fields, at least category, dtype and
-    bytes_per_param) and may hold ``name``, ``source`` and ``describes``. Raises ``RecipeError``.
+    The short dict is {category: bytes per parameter}, such as {"params": 2, "grads": 2, "optimizer": 12}: there
+    "params" shard from stage 3, "grads" from 2, all else from 1. The full one holds ``rows`` (each a dict or a sequence
+    of ``RecipeRow``'s fields, at least category, dtype and bytes_per_param) and may hold ``name``, ``source`` and
+    ``describes``. Raises ``RecipeError``.
     """
     if isinstance(which, Recipe):
         return which
@@ -100,7 +102,13 @@ def recipe(which):
     return RECIPES[which]
 
 
+SHORT_STAGES = {"params": 3, "grads": 2}  # of the short form; every other category from stage 1
+
+
 def _from_dict(given):
+    if given and all(_is_number(size) for size in given.values()):
+        given = {"rows": [(category, f"{8 * size:g}-bit", size, SHORT_STAGES.get(category, 1))
+                          for category, size in given.items()]}
     unknown = [key for key in given if key not in ("name", "rows", "source", "describes")]
     if unknown:
         raise RecipeError("recipe", unknown[0], "only the keys name, rows, source, describes")
@@ -117,6 +125,10 @@ def _from_dict(given):
     if len(set(names)) < len(names):
         raise RecipeError("rows", names, "categories that differ from each other")
     return Recipe(rows=built, **texts)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _row(given):
