@@ -24,6 +24,7 @@ from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, execute
 from .page_exporter import LessonPageExporter
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
+LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
 LANGUAGE_NAMES = {"en": "English", "zh-CN": "中文"}
 FULL_STOP = {"en": ".", "zh-CN": "。"}
 # The page has no setup cell: what a reader runs there names its import, and still runs where it is pasted.
@@ -89,11 +90,11 @@ class PageContext:
 
     @property
     def lab_url(self):
-        return f"{self.root}lab/index.html"
+        return f"{self.root}{LAB_FOLDER[self.lang]}lab/index.html"
 
     @property
     def notebook_url(self):
-        return f"{self.root}notebooks/index.html?path={self.folder}/{self.notebook_name}"
+        return f"{self.root}{LAB_FOLDER[self.lang]}notebooks/index.html?path={self.folder}/{self.notebook_name}"
 
     @property
     def download_url(self):
@@ -163,7 +164,7 @@ def home_page(exporter, lessons, lang):
         {
             "number": lesson.number, "minutes": lesson.minutes, "title": lesson.title[lang], "summary": lesson.summary[lang],
             "url": f"{lesson.slug}/",
-            "notebook_url": f"../notebooks/index.html?path={FOLDER_OF_LANGUAGE[lang]}/{lesson.notebook_name}",
+            "notebook_url": f"../{LAB_FOLDER[lang]}notebooks/index.html?path={FOLDER_OF_LANGUAGE[lang]}/{lesson.notebook_name}",
         }
         for lesson in lessons
     ]
