@@ -5,9 +5,11 @@ know are refused by name: describe those with ``TransformerShape(…)`` yourself
 """
 
 from .errors import ConfigError
-from .hf_families import FAMILIES
+from .hf_families import FAMILIES as LLAMA_FAMILIES
+from .hf_families_gpt import GPT_FAMILIES
 from .json_input import Fields, read_object
 
+FAMILIES = GPT_FAMILIES | LLAMA_FAMILIES
 WAY_OUT = "describe another architecture with TransformerShape(hidden_size=…, num_layers=…, …)"
 
 

@@ -1,4 +1,4 @@
-"""One small function per ``model_type``: its config fields → ``TransformerShape``.
+"""One small function per ``model_type`` of Llama's kind: its config fields → ``TransformerShape``.
 
 Read from the configuration and modelling classes of Hugging Face transformers 4.5x (``models/<type>/``), whose
 defaults apply to absent fields.
@@ -8,7 +8,7 @@ from .errors import ConfigError
 from .models import TransformerShape
 
 
-def _common(fields, *, kv_heads=None, head_dim=None, tied=False):
+def common(fields, *, kv_heads=None, head_dim=None, tied=False):
     """The fields most families share. ``kv_heads`` None: as many as heads."""
     heads = fields.count("num_attention_heads")
     return {
@@ -24,51 +24,46 @@ def _common(fields, *, kv_heads=None, head_dim=None, tied=False):
     }
 
 
-def gpt2(fields):
-    """GPT-2: learned positions, LayerNorm, biases everywhere, one stored matrix for q, k, v, Conv1D layout."""
-    hidden = fields.count("n_embd", 768)
-    return TransformerShape(
-        hidden_size=hidden, num_layers=fields.count("n_layer", 12), num_attention_heads=fields.count("n_head", 12),
-        vocab_size=fields.count("vocab_size", 50257), intermediate_size=fields.count("n_inner", 4 * hidden),
-        max_position_embeddings=fields.count("n_positions", 1024), gated_mlp=False, norm="layernorm",
-        activation=fields.text("activation_function", "gelu_new"),
-        tie_word_embeddings=fields.flag("tie_word_embeddings", True), qkv_bias=True, attention_out_bias=True,
-        mlp_bias=True, fused_qkv=True, transposed_linear=True, family="gpt2")
-
-
 def llama(fields):
     """Llama 1–3: RMSNorm, gated MLP, grouped queries; biases only where the config asks for them."""
     bias = fields.flag("attention_bias", False)
-    return TransformerShape(**_common(fields), qkv_bias=bias, attention_out_bias=bias,
+    return TransformerShape(**common(fields), qkv_bias=bias, attention_out_bias=bias,
+                            mlp_bias=fields.flag("mlp_bias", False))
+
+
+def granite(fields):
+    """Granite and SmolLM3: Llama's tensors; tied embeddings in SmolLM3 unless the config says otherwise."""
+    bias, tied = fields.flag("attention_bias", False), fields.get("model_type") == "smollm3"
+    return TransformerShape(**common(fields, tied=tied), qkv_bias=bias, attention_out_bias=bias,
                             mlp_bias=fields.flag("mlp_bias", False))
 
 
 def mistral(fields):
     """Mistral: Llama's tensors; 8 key/value heads by default."""
-    return TransformerShape(**_common(fields, kv_heads=8), family="mistral")
+    return TransformerShape(**common(fields, kv_heads=8), family="mistral")
 
 
 def mixtral(fields):
     """Mixtral: Mistral with every MLP replaced by routed experts."""
-    return TransformerShape(**_common(fields, kv_heads=8), num_experts=fields.count("num_local_experts", 8),
+    return TransformerShape(**common(fields, kv_heads=8), num_experts=fields.count("num_local_experts", 8),
                             num_experts_per_tok=fields.count("num_experts_per_tok", 2), family="mixtral")
 
 
 def qwen2(fields):
     """Qwen2 and Qwen2.5: Llama with biases on q, k and v."""
-    return TransformerShape(**_common(fields, kv_heads=32), qkv_bias=True, family="qwen2")
+    return TransformerShape(**common(fields, kv_heads=32), qkv_bias=True, family="qwen2")
 
 
 def qwen3(fields):
     """Qwen3: norms on queries and keys, no biases, head_dim of its own."""
     bias = fields.flag("attention_bias", False)
-    return TransformerShape(**_common(fields, kv_heads=32, head_dim=128), qkv_bias=bias, attention_out_bias=bias,
+    return TransformerShape(**common(fields, kv_heads=32, head_dim=128), qkv_bias=bias, attention_out_bias=bias,
                             qk_norm=True, family="qwen3")
 
 
 def qwen2_moe(fields):
     """Qwen1.5-MoE and Qwen2-MoE: routed experts and one gated shared expert."""
-    return TransformerShape(**_common(fields, kv_heads=16), **_qwen_experts(fields, 60, 4, 1408),
+    return TransformerShape(**common(fields, kv_heads=16), **_qwen_experts(fields, 60, 4, 1408),
                             qkv_bias=fields.flag("qkv_bias", True), shared_expert_gate=True,
                             shared_expert_intermediate_size=fields.count("shared_expert_intermediate_size", 5632),
                             family="qwen2_moe")
@@ -77,7 +72,7 @@ def qwen2_moe(fields):
 def qwen3_moe(fields):
     """Qwen3-MoE: Qwen3's attention, routed experts only."""
     bias = fields.flag("attention_bias", False)
-    return TransformerShape(**_common(fields, kv_heads=4), **_qwen_experts(fields, 128, 8, 768), qkv_bias=bias,
+    return TransformerShape(**common(fields, kv_heads=4), **_qwen_experts(fields, 128, 8, 768), qkv_bias=bias,
                             attention_out_bias=bias, qk_norm=True, family="qwen3_moe")
 
 
@@ -115,23 +110,13 @@ def gemma3_text(fields):
 
 
 def _gemma_common(fields, kv_heads):
-    shared = _common(fields, kv_heads=kv_heads, head_dim=256, tied=True)
+    shared = common(fields, kv_heads=kv_heads, head_dim=256, tied=True)
     return shared | {"activation": fields.text("hidden_activation", fields.text("hidden_act", "gelu_pytorch_tanh"))}
-
-
-def phi(fields):
-    """Phi-1, 1.5 and 2: attention and MLP side by side after one LayerNorm; biases everywhere, the head too."""
-    shared = _common(fields)
-    if fields.flag("qk_layernorm", False):
-        raise ConfigError("qk_layernorm", True, "false (no published Phi uses it)")
-    return TransformerShape(**shared | {"activation": fields.text("hidden_act", "gelu_new")}, gated_mlp=False,
-                            norm="layernorm", norms_per_layer=1, qkv_bias=True, attention_out_bias=True, mlp_bias=True,
-                            lm_head_bias=True, family="phi")
 
 
 def phi3(fields):
     """Phi-3 and Phi-4: Llama with fused q/k/v and gate/up matrices."""
-    return TransformerShape(**_common(fields), fused_qkv=True, fused_gate_up=True, family="phi3")
+    return TransformerShape(**common(fields), fused_qkv=True, fused_gate_up=True, family="phi3")
 
 
 def deepseek(fields):
@@ -146,7 +131,7 @@ def deepseek(fields):
     experts = fields.count("n_routed_experts", 0, 0)
     routing = "noaux_tc" if fields.get("model_type") == "deepseek_v3" else "greedy"
     return TransformerShape(
-        **_common(fields) | {"num_key_value_heads": None, "head_dim": None},
+        **common(fields) | {"num_key_value_heads": None, "head_dim": None},
         num_experts=experts, num_experts_per_tok=fields.count("num_experts_per_tok", 0, 0) if experts else 0,
         moe_intermediate_size=width, shared_expert_intermediate_size=width * fields.count("n_shared_experts", 0, 0),
         dense_layers=tuple(layer for layer in range(min(layers, 100_000)) if layer < first or layer % every),
@@ -157,7 +142,7 @@ def deepseek(fields):
 
 
 FAMILIES = {
-    "gpt2": gpt2, "llama": llama, "mistral": mistral, "mixtral": mixtral, "qwen2": qwen2, "qwen3": qwen3,
-    "qwen2_moe": qwen2_moe, "qwen3_moe": qwen3_moe, "gemma": gemma, "gemma2": gemma2, "gemma3_text": gemma3_text,
-    "phi": phi, "phi3": phi3, "deepseek_v2": deepseek, "deepseek_v3": deepseek,
+    "llama": llama, "mistral": mistral, "mixtral": mixtral, "qwen2": qwen2, "qwen3": qwen3, "qwen2_moe": qwen2_moe,
+    "qwen3_moe": qwen3_moe, "gemma": gemma, "gemma2": gemma2, "gemma3_text": gemma3_text, "phi3": phi3,
+    "granite": granite, "smollm3": granite, "deepseek_v2": deepseek, "deepseek_v3": deepseek,
 }

@@ -21,6 +21,13 @@ RENAMED = {
         ("self_attn.o_proj", "self_attn.dense"), ("mlp.up_proj", "mlp.fc1"), ("mlp.down_proj", "mlp.fc2"),
         ("model.norm", "model.final_layernorm"),
     ),
+    "gpt_neox": (
+        ("model.layers.", "gpt_neox.layers."), ("self_attn.qkv_proj", "attention.query_key_value"),
+        ("self_attn.o_proj", "attention.dense"), ("mlp.up_proj", "mlp.dense_h_to_4h"),
+        ("mlp.down_proj", "mlp.dense_4h_to_h"), ("model.embed_tokens", "gpt_neox.embed_in"),
+        ("model.norm", "gpt_neox.final_layer_norm"), ("lm_head", "embed_out"),
+    ),
+    "starcoder2": (("mlp.up_proj", "mlp.c_fc"), ("mlp.down_proj", "mlp.c_proj")),
     "qwen2_moe": (("mlp.shared_experts.", "mlp.shared_expert."),),
 }
 NORM_NAMES = {
@@ -29,7 +36,8 @@ NORM_NAMES = {
     4: ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"),
 }
 # Families whose modules register in another order than Llama's.
-NORMS_FIRST = ("gpt2",)  # each norm before its sublayer
+NORM_BEFORE_EACH = ("gpt2",)  # each norm before its sublayer
+NORMS_BEFORE_ALL = ("gpt_neox",)
 OUTPUT_FIRST = ("phi3",)  # attention's output matrix before the fused input matrix
 DOWN_SECOND = ("mixtral",)  # w1, w2, w3: gate, down, up
 ROUTER_AFTER_EXPERTS = ("deepseek",)
@@ -78,16 +86,18 @@ def layer_tensors(shape, layer):
     prefix = f"model.layers.{layer}."
     norms = [tensor for name in _norm_names(shape)
              for tensor in _norm(shape, prefix + name, shape.hidden_size, "layer", layer)]
-    if shape.family in NORMS_FIRST:
-        per_norm = len(norms) // shape.norms_per_layer
-        yield from norms[:per_norm]
-        yield from _attention(shape, prefix, layer)
-        yield from norms[per_norm:]
-        yield from _feed_forward(shape, prefix, layer)
-    else:
-        yield from _attention(shape, prefix, layer)
-        yield from _feed_forward(shape, prefix, layer)
-        yield from norms
+    first = 0
+    if shape.family in NORM_BEFORE_EACH:
+        first = len(norms) // shape.norms_per_layer
+    elif shape.family in NORMS_BEFORE_ALL:
+        first = len(norms)
+    yield from norms[:first]
+    yield from _attention(shape, prefix, layer)
+    if shape.family in NORM_BEFORE_EACH:
+        yield from norms[first:]
+    yield from _feed_forward(shape, prefix, layer)
+    if shape.family not in NORM_BEFORE_EACH:
+        yield from norms[first:]
 
 
 def _norm_names(shape):
