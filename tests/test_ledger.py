@@ -98,6 +98,12 @@ def test_a_model_may_be_a_preset_or_its_name():
     assert books[0] == books[1] == books[2] == ledger(6_738_415_616, 8, 3)
 
 
+def test_a_count_that_is_not_the_model_s_is_refused():
+    assert ledger(6_738_415_616, 8, 3, model="llama-2-7b").num_params == 6_738_415_616
+    with pytest.raises(InvalidInput, match="6,738,415,616"):
+        ledger(7e9, 8, 3, model="llama-2-7b")
+
+
 @pytest.mark.parametrize("model", ["llama", 7e9, {"hidden_size": 8}, [], b"llama-2-7b"])
 def test_what_is_no_model_is_refused(model):
     with pytest.raises(InvalidInput, match="model"):

@@ -14,8 +14,6 @@ def group_numel(group, num_params, model=None, trained_params=None):
         return local_group_numel((), group, trained_params)
     if model is None:
         raise InvalidInput("model", None, f"a model, because the recipe counts {group!r} apart")
-    if num_params != model.num_params:
-        raise InvalidInput("num_params", num_params, f"the model's own {model.num_params:,}, or None")
     return local_group_numel(model.tensors(), group)
 
 

@@ -91,6 +91,8 @@ def ledger(num_params=None, dp_size=1, stage=0, recipe="adam-mixed", *, model=No
         model = as_model(model)
         num_params = model.num_params if num_params is None else num_params
     num_params = check_count("num_params", num_params)
+    if model is not None and num_params != model.num_params:
+        raise InvalidInput("num_params", num_params, f"the model's own {model.num_params:,}, or None")
     group = dp_size if shard_size is None else hybrid_group(dp_size, shard_size, "shard_size")[0]
     rows = [_row(row, group_numel(row.group, num_params, model, trained_params), group, stage) for row in rules.rows]
     if hpz_size is not None:
