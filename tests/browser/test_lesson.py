@@ -66,6 +66,7 @@ def test_a_prediction_is_compared_and_its_mistake_named(page, site, lang):
     expect(question).to_contain_text("16P/N <i>")
     expect(question.locator(".zl-scale")).to_have_attribute("aria-label", re.compile(r"0\.53"))
     expect(question.locator("form").first).to_be_hidden()
+    expect(question.locator("[data-part=result]")).to_be_focused()
 
 
 def test_the_exercise_runs_in_a_cell_that_can_be_changed(page, site):
@@ -99,6 +100,7 @@ def test_what_is_no_quantity_is_not_committed(page, site, number):
     predict(question, number)
     expect(question.locator("[role=alert]")).not_to_be_empty()
     expect(question.locator("[name=number]")).to_be_focused()
+    expect(question.locator("[name=number]")).to_have_attribute("aria-invalid", "true")
     expect(question.locator("[data-part=result]")).to_be_hidden()
 
 
@@ -280,7 +282,7 @@ def test_a_typed_count_and_what_cannot_be_read(page, site):
         area.fill(written)
         explorer.get_by_role("button", name="Count the parameters").click()
         expect(explorer.get_by_role("status")).to_contain_text(says, timeout=PYTHON_TIMEOUT_MS)
-        expect(area).to_have_attribute("aria-invalid", "")
+        expect(area).to_have_attribute("aria-invalid", "true")
         assert table_rows(explorer) == expected_rows(7e9, 8, 1)
     area.fill("70亿")
     area.press("Enter")

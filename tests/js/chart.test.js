@@ -12,6 +12,7 @@ const { fill, escapeHtml, formatBytes, formatQuotient, groupDigits } = await imp
 const { judge } = await import(new URL('judge.js', src));
 const { amountHtml, comparisonHtml, scaleSvg } = await import(new URL('predict-view.js', src));
 const { selectionFrom, storedFrom, START } = await import(new URL('selection.js', src));
+const { cellAtTop } = await import(new URL('language.js', src));
 const view = await import(new URL('ledger-view.js', src));
 
 const python = (program) => execFileSync(process.env.PYTHON ?? fileURLToPath(new URL('.build/venv/bin/python', root)), ['-c', program], {
@@ -202,4 +203,12 @@ test('the whole explorer is HTML before any script, in both languages', () => {
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     assert.equal(new Set(ids).size, ids.length);
   }
+});
+
+test('the language switch goes to the cell at the top of the window', () => {
+  const cells = (...tops) => tops.map((top, index) => ({ id: `c${index}`, top }));
+  assert.equal(cellAtTop(cells(300, 900)), '');
+  assert.equal(cellAtTop(cells(-500, 68, 700)), 'c1');
+  assert.equal(cellAtTop(cells(-500, -68, 700)), 'c1');
+  assert.equal(cellAtTop([]), '');
 });

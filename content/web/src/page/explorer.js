@@ -171,7 +171,7 @@ class ZeroExplorer extends HTMLElement {
     const status = this.piece('status');
     status.textContent = message;
     status.classList.toggle('zl-problem', isProblem);
-    this.textarea.toggleAttribute('aria-invalid', isProblem);
+    this.textarea.setAttribute('aria-invalid', String(isProblem));
   }
 }
 

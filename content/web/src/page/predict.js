@@ -3,7 +3,7 @@
  * neither in the page nor fetched. What they wrote is kept in their browser and is there again after a reload.
  */
 import { parseQuantity } from '../cell/quantity.js';
-import { escapeHtml } from './format.js';
+import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
 import { pageLanguage, pageRunner, siteBase, text } from './page-data.js';
 import { comparisonHtml } from './predict-view.js';
@@ -80,7 +80,7 @@ class ZeroPredict extends HTMLElement {
     const place = /** @type {HTMLElement} */ (this.form.querySelector('[role=alert]'));
     const input = /** @type {HTMLInputElement} */ (/** @type {any} */ (this.form.elements).number);
     place.textContent = problem;
-    input.toggleAttribute('aria-invalid', problem !== '');
+    input.setAttribute('aria-invalid', String(problem !== ''));
     if (problem) input.focus();
   }
 
@@ -150,7 +150,7 @@ class ZeroPredict extends HTMLElement {
     details.className = 'zl-again';
     const id = `${this.exercise}-again`;
     const fields = Object.entries(answer.inputs).map(([name, value]) =>
-      `<div class="zl-field"><label for="${id}-${name}">${escapeHtml(text(`term.${name}`))}</label><input id="${id}-${name}" name="input-${name}" value="${escapeHtml(value)}" spellcheck="false"></div>`);
+      `<div class="zl-field"><label for="${id}-${name}">${escapeHtml(text(`term.${name}`))}</label><input id="${id}-${name}" name="input-${name}" value="${escapeHtml(groupDigits(value))}" spellcheck="false"></div>`);
     details.innerHTML = `<summary>${escapeHtml(text('page.predict.again'))}</summary><form autocomplete="off" novalidate>
       <div class="zl-again-fields">${fields.join('')}
       <div class="zl-field"><label for="${id}-number">${escapeHtml(text('kit.predict.number'))}</label><input id="${id}-number" name="number" spellcheck="false"></div></div>
