@@ -17,6 +17,7 @@ SETTINGS = paths.PUBLISH / "lite"  # jupyter-lite.json and others, as JupyterLit
 LABEXTENSIONS = Path(sysconfig.get_path("data")) / "share" / "jupyter" / "labextensions"
 # Named one by one: jupytext installs an extension too, which a static site has no use for.
 EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension", "jupyterlab_pygments")
+ICON = '<link rel="icon" type="image/x-icon" href="../static/favicons/favicon.ico">'
 REMEDY = "run ./build.sh clean, then ./build.sh"
 
 
@@ -39,11 +40,9 @@ def build(console: Console) -> None:
 
 
 def add_icon(page: Path) -> None:
-    """Names the app's icon in its HTML; JupyterLite does so late, and browsers first ask the host's root."""
+    """Names an icon in an app's HTML; JupyterLite does so late, and browsers first ask the host's root."""
     text = page.read_text(encoding="utf-8")
-    icon = '<link rel="icon" type="image/x-icon" href="favicon.ico">'
-    if (page.parent / "favicon.ico").exists() and icon not in text:
-        page.write_text(text.replace("</title>", f"</title>\n    {icon}", 1), encoding="utf-8")
+    page.write_text(text.replace("</title>", f"</title>\n    {ICON}", 1), encoding="utf-8")
 
 
 def with_extensions(config: dict) -> dict:

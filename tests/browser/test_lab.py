@@ -180,3 +180,21 @@ def test_without_a_service_worker(open_page, site, watch):
     assert notebook.failures() == []
     check_printed(notebook)
     assert notebook.cell("explore").locator("img.widget-image").evaluate("(image) => image.naturalWidth") >= 600
+
+
+@pytest.mark.parametrize(
+    ("address", "title"),
+    [("notebooks/index.html?path=en/01-ledger.ipynb", "File"), ("zh/notebooks/index.html?path=zh/01-ledger.ipynb", "文件")],
+)
+def test_the_single_notebook_view_speaks_its_language(page, site, address, title):
+    page.goto(site.url + address)
+    expect(page.locator(".lm-MenuBar-itemLabel").first).to_have_text(title, timeout=READY_TIMEOUT_MS)
+    expect(page.locator(".jp-Notebook .jp-CodeCell").first).to_contain_text("use_language", timeout=READY_TIMEOUT_MS)
+
+
+@pytest.mark.parametrize("app", ["tree", "zh/tree", "repl", "consoles", "edit"])
+def test_the_other_apps_start(page, site, app):
+    page.goto(f"{site.url}{app}/index.html")
+    expect(page.locator("#jupyterlite-loading-indicator")).to_be_hidden(timeout=READY_TIMEOUT_MS)
+    expect(page.locator("#main, .jp-Document, .jp-CodeConsole").first).to_be_visible(timeout=READY_TIMEOUT_MS)
+    page.wait_for_load_state("networkidle")
