@@ -6,7 +6,7 @@ because in the browser each costs a reader about a second.
 
 from .i18n import use_language
 
-__all__ = ["explore", "predict", "use_language"]
+__all__ = ["explore", "predict", "timeline", "use_language"]
 
 
 def explore(**start):
@@ -24,3 +24,12 @@ def predict(exercise_id: str):
     from .predictor import Predictor
 
     return Predictor(load(exercise_id))
+
+
+def timeline(**start):
+    """A simulated training step: one rank's memory over time, with controls for stage, N, prefetch and the like.
+
+    `start` sets fields of zeroledger.simulate.Settings. See step_viewer.Timeline."""
+    from .step_viewer import Timeline
+
+    return Timeline(**start)

@@ -7,7 +7,7 @@ import { recallData, remember } from './store.js';
 import { Timeline } from './timeline-data.js';
 import { frameOf, outline } from './timeline.js';
 import {
-  BUCKETS, DP_SIZES, buffersHtml, bufferText, choiceOf, controlsHtml, fitting, layoutOf, loopHtml, nowHtml, nowText, picturesHtml, sliderText, summaryHtml,
+  BUCKETS, DP_SIZES, buffersHtml, bufferText, choiceOf, controlsHtml, fitting, layoutOf, loopHtml, nowHtml, nowText, picturesHtml, sliderText, statesHtml, summaryHtml,
   tableHtml, WIDTHS, windowOf,
 } from './timeline-view.js';
 
@@ -17,6 +17,12 @@ const ANNOUNCE_AFTER_MS = 500;
 const SVG = 'http://www.w3.org/2000/svg';
 
 class ZeroTimeline extends HTMLElement {
+  /** Numbers of the first and the last event shown. */
+  first = 0;
+  last = 0;
+  /** The event that made the buffer pointed at. @type {number|undefined} */
+  pointed = undefined;
+
   connectedCallback() {
     if (this.timeline) return;
     const data = JSON.parse(this.querySelector('script[type="application/json"]')?.textContent ?? 'null');
@@ -120,7 +126,7 @@ class ZeroTimeline extends HTMLElement {
       const runner = await pageRunner();
       run = await runner.run(this.program(), { result: 'json', session: 'timeline', limitMs: 30_000 });
     } catch (error) {
-      run = { status: 'error', error: String(error), value: null };
+      run = { status: 'error', error: String(error), value: null, elapsedMs: 0 };
     }
     if (request !== this.request) return;
     if (run.status !== 'ok') {
@@ -128,6 +134,7 @@ class ZeroTimeline extends HTMLElement {
       return;
     }
     this.say('');
+    this.dataset.elapsed = String(Math.round(run.elapsedMs));
     this.show(new Timeline(run.value));
   }
 
@@ -203,6 +210,7 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
   listBuffers() {
     this.listedAt = performance.now();
     const held = document.activeElement instanceof HTMLElement && this.contains(document.activeElement) ? document.activeElement.dataset.buffer : undefined;
+    this.piece('states').innerHTML = statesHtml(this.run, pageStrings(), this.index ?? 0);
     this.piece('buffers').innerHTML = buffersHtml(this.run, pageStrings(), this.index ?? 0);
     if (held) /** @type {HTMLElement|null} */ (this.querySelector(`[data-buffer="${held}"]`))?.focus();
   }
@@ -230,7 +238,7 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
     const at = this.run.momentAt(time);
     if (moves) {
       this.pause();
-      this.moveTo(Math.min(Math.max(this.run.moments[at].index, this.first ?? 0), this.last ?? 0));
+      this.moveTo(Math.min(Math.max(this.run.moments[at].index, this.first), this.last));
     }
     if (y <= place.frame.bottom) {
       this.point(this.run.bufferAt(at, place.frame.bytesAt(y)));
@@ -279,7 +287,7 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
     if (action === 'back' || action === 'forward') {
       this.pause();
       const next = (this.index ?? 0) + (action === 'back' ? -1 : 1);
-      this.moveTo(Math.min(Math.max(next, this.first ?? 0), this.last ?? 0));
+      this.moveTo(Math.min(Math.max(next, this.first), this.last));
       this.announce();
     }
     if (action === 'peak') this.toPeak();
@@ -302,7 +310,7 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
   play() {
     const [from, to] = windowOf(this.run, this.step ?? 'all');
     const events = this.run.events;
-    let index = (this.index ?? 0) >= (this.last ?? 0) ? (this.first ?? 0) : this.index ?? 0;
+    let index = (this.index ?? 0) >= this.last ? this.first : this.index ?? 0;
     let time = events[index].start;
     let before = performance.now();
     this.playing = true;
@@ -311,10 +319,10 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
       if (!this.playing) return;
       time += ((to - from) * Math.max(now - before, 0)) / PLAY_MS;
       before = now;
-      while (index < (this.last ?? 0) && events[index + 1].start <= time) index += 1;
-      if (time >= to || index >= (this.last ?? 0)) {
+      while (index < this.last && events[index + 1].start <= time) index += 1;
+      if (time >= to || index >= this.last) {
         this.pause();
-        this.moveTo(this.last ?? 0);
+        this.moveTo(this.last);
         return;
       }
       this.moveTo(index, time);

@@ -144,7 +144,15 @@ export function bufferText(timeline, strings, buffer) {
   return `${categoryName(strings, buffer.category)} · ${buffer.tensor} · ${formatBytes(buffer.bytes, UNIT)}${where}`;
 }
 
-/** The buffers live at event number `index`: those that come and go as buttons, the others summed. @param {Timeline} timeline @param {Strings} strings @param {number} index */
+/** What is kept all the time, summed by category. @param {Timeline} timeline @param {Strings} strings @param {number} index */
+export function statesHtml(timeline, strings, index) {
+  const at = timeline.momentOfEvent(index);
+  const kept = timeline.categories.filter(isPersistent).map((category) => ({ category, bytes: timeline.live?.get(category)?.[at] ?? 0 })).filter(({ bytes }) => bytes)
+    .map(({ category, bytes }) => `<li><span class="zl-swatch zl-${category}"></span>${escapeHtml(categoryName(strings, category))} <b>${formatBytes(bytes, UNIT)}</b></li>`);
+  return `<p class="zl-buffers-title">${escapeHtml(texts(strings)('states'))}</p><ul class="zl-buffers" role="list">${kept.reverse().join('')}</ul>`;
+}
+
+/** The buffers live at event number `index` that come and go, newest category first, as buttons. @param {Timeline} timeline @param {Strings} strings @param {number} index */
 export function buffersHtml(timeline, strings, index) {
   const t = texts(strings);
   const at = timeline.momentOfEvent(index);
@@ -152,10 +160,7 @@ export function buffersHtml(timeline, strings, index) {
   const shown = passing.slice(0, LISTED_BUFFERS).map((buffer) =>
     `<li><button type="button" data-buffer="${buffer.made}"><span class="zl-swatch zl-${buffer.category}"></span>${escapeHtml(categoryName(strings, buffer.category))} · ${escapeHtml(buffer.tensor)} <b>${formatBytes(buffer.bytes, UNIT)}</b></button></li>`);
   if (passing.length > shown.length) shown.push(`<li>${escapeHtml(t('more', { count: passing.length - shown.length }))}</li>`);
-  const kept = timeline.categories.filter(isPersistent).map((category) => ({ category, bytes: timeline.live?.get(category)?.[at] ?? 0 })).filter(({ bytes }) => bytes)
-    .map(({ category, bytes }) => `<li><span class="zl-swatch zl-${category}"></span>${escapeHtml(categoryName(strings, category))} <b>${formatBytes(bytes, UNIT)}</b></li>`);
-  return `<p class="zl-buffers-title">${escapeHtml(t('buffers'))}</p><ul class="zl-buffers" role="list">${shown.join('') || `<li>${escapeHtml(t('no_buffers'))}</li>`}</ul>`
-    + `<p class="zl-buffers-title">${escapeHtml(t('states'))}</p><ul class="zl-buffers" role="list">${kept.reverse().join('')}</ul>`;
+  return `<p class="zl-buffers-title">${escapeHtml(t('buffers'))}</p><ul class="zl-buffers" role="list">${shown.join('') || `<li>${escapeHtml(t('no_buffers'))}</li>`}</ul>`;
 }
 
 /** The training loop's text, each line an element of its own. @param {Timeline} timeline */
@@ -196,7 +201,7 @@ export function controlsHtml(id, choice, strings, { rank, steps }) {
     `<fieldset class="zl-field zl-segments" data-control="${name}"><legend>${e(name)}</legend><div>${values.map((value) =>
       `<label><input type="radio" name="${id}-${name}" value="${value}"${value === chosen ? ' checked' : ''}><span>${escapeHtml(label(value))}</span></label>`).join('')}</div></fieldset>`;
   const slider = (/** @type {string} */ name, /** @type {number} */ max, /** @type {number} */ value, /** @type {string} */ shown, min = 0) =>
-    `<div class="zl-field"><label for="${id}-${name}">${e(name)} <output for="${id}-${name}" data-part="${name}">${escapeHtml(shown)}</output></label><input type="range" id="${id}-${name}" data-control="${name}" min="${min}" max="${max}" step="1" value="${value}" aria-valuetext="${escapeHtml(shown)}"></div>`;
+    `<div class="zl-field zl-field-${name}"><label for="${id}-${name}">${e(name)} <output for="${id}-${name}" data-part="${name}">${escapeHtml(shown)}</output></label><input type="range" id="${id}-${name}" data-control="${name}" min="${min}" max="${max}" step="1" value="${value}" aria-valuetext="${escapeHtml(shown)}"></div>`;
   const ranks = Array.from({ length: choice.dp_size }, (_, index) => `<option value="${index}"${index === rank ? ' selected' : ''}>${index}</option>`);
   const windows = [`<option value="all">${e('all_steps')}</option>`, ...Array.from({ length: steps }, (_, index) => `<option value="${index}"${index === 0 ? ' selected' : ''}>${escapeHtml(t('one_step', { step: index + 1 }))}</option>`)];
   const named = (/** @type {string} */ name) => (/** @type {string|number} */ value) => t(`${name}.${value}`);
@@ -207,9 +212,9 @@ export function controlsHtml(id, choice, strings, { rank, steps }) {
     + slider('reduce_bucket_numel', BUCKETS.length - 1, Math.max(BUCKETS.indexOf(choice.reduce_bucket_numel), 0), sliderText('reduce_bucket_numel', choice, strings))
     + slider('micro_batch_size', 8, choice.micro_batch_size, String(choice.micro_batch_size), 1)
     + slider('gradient_accumulation_steps', 4, choice.gradient_accumulation_steps, String(choice.gradient_accumulation_steps), 1)
+    + segments('model', ['mlp', 'transformer'], choice.model, named('model'))
     + segments('recompute', choice.model === 'mlp' ? ['none', 'full'] : ['none', 'selective', 'full'], choice.recompute, named('recompute'))
     + segments('offload', Object.keys(OFFLOAD_FROM_STAGE).filter((name) => choice.stage >= OFFLOAD_FROM_STAGE[name]), choice.offload, named('offload'))
-    + segments('model', ['mlp', 'transformer'], choice.model, named('model'))
     + `<div class="zl-field zl-timeline-selects"><label>${e('rank')} <select data-control="rank">${ranks.join('')}</select></label> <label>${e('shown')} <select data-control="step">${windows.join('')}</select></label> <label><input type="checkbox" data-control="overlap"${choice.overlap ? ' checked' : ''}> ${e('overlap')}</label></div>`
     + `<p class="zl-status" role="status" data-part="status"></p></form>`;
 }
@@ -236,7 +241,7 @@ export function timelineHtml(timeline, strings, id) {
 <figure class="zl-figure" data-part="pictures">${picturesHtml(timeline, strings, { id, step })}</figure>
 <p class="zl-pointed" data-part="pointed" aria-hidden="true">${e('hint')}</p>
 <div class="zl-player" role="group" aria-label="${e('player')}"><button type="button" class="zl-button" data-action="play">${e('play')}</button><button type="button" class="zl-button zl-quiet" data-action="back" aria-label="${e('back')}">◀</button><button type="button" class="zl-button zl-quiet" data-action="forward" aria-label="${e('forward')}">▶</button><button type="button" class="zl-button zl-quiet" data-action="peak">${e('to_peak')}</button><input type="range" data-control="cursor" min="0" max="${timeline.events.length - 1}" value="${index}" aria-label="${e('cursor')}"></div>
-<div class="zl-moment"><div data-part="now">${nowHtml(timeline, strings, index)}</div><div data-part="buffers">${buffersHtml(timeline, strings, index)}</div></div>
+<div class="zl-moment"><div><div class="zl-now" data-part="now">${nowHtml(timeline, strings, index)}</div><div data-part="states">${statesHtml(timeline, strings, index)}</div></div><div data-part="buffers">${buffersHtml(timeline, strings, index)}</div></div>
 <div data-part="summary">${summaryHtml(timeline, strings)}</div>
 <details class="zl-timeline-details"><summary>${e('loop_title')}</summary><pre class="zl-code zl-loop" tabindex="0" data-part="loop">${loopHtml(timeline)}</pre></details>
 <details class="zl-timeline-details"><summary>${e('table_title')}</summary><div data-part="table">${tableHtml(timeline, strings, step)}</div></details>

@@ -160,7 +160,7 @@ function work(timeline, frame, { from, to }) {
   /** @type {Map<string, {path: string, start: number, end: number, top: number}>} */
   const kinds = new Map();
   for (const event of timeline.events) {
-    if (!event.lane || event.end < from || event.start > to) continue;
+    if (!event.lane || event.end < from || event.start >= to) continue;
     const kind = kinds.get(event.event) ?? { path: '', start: NaN, end: NaN, top: frame.laneTop(frame.lanes.indexOf(event.lane)) };
     const [start, end] = [frame.x(event.start), frame.x(event.end)];
     if (start - kind.end < 0.33) kind.end = Math.max(end, kind.end);
@@ -210,7 +210,7 @@ function level(frame, name, bytes, label, width, drop) {
   if (bytes > frame.highest) return '';
   const y = round(frame.y(bytes));
   const text = clipText(label, frame.right - frame.left - 8, SMALL);
-  return `<g aria-hidden="true"><line class="${name}" x1="${frame.left}" x2="${frame.right}" y1="${y}" y2="${y}"/><text class="zl-halo zl-text" font-size="${SMALL}" x="${frame.left + 4}" y="${round(Math.min(y + drop, frame.bottom - 4))}">${escapeHtml(text)}</text></g>`;
+  return `<g aria-hidden="true"><line class="${name}-under" x1="${frame.left}" x2="${frame.right}" y1="${y}" y2="${y}"/><line class="${name}" x1="${frame.left}" x2="${frame.right}" y1="${y}" y2="${y}"/><text class="zl-halo zl-text" font-size="${SMALL}" x="${frame.left + 4}" y="${round(Math.min(y + drop, frame.bottom - 4))}">${escapeHtml(text)}</text></g>`;
 }
 
 /** @param {Frame} frame @param {Layout} layout */
