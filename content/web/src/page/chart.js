@@ -11,7 +11,7 @@ import { BYTES_PER_UNIT, escapeHtml, formatBytes, groupDigits } from './format.j
  * @typedef {{id: string, label: string}} Category
  * @typedef {{name: string, memory_bytes: number}} Card
  * @typedef {{title: string, description: string, unit: string, bars: Bar[], categories: Category[], cards: Card[],
- *   domainBytes?: number}} ChartData  domainBytes: end of the axis, if not the widest bar
+ *   cardLabel: string, domainBytes?: number}} ChartData  domainBytes: end of the axis, if not the widest bar
  */
 
 const WIDE = { labelWidth: 74, valueWidth: 158, barHeight: 30, rowGap: 14, font: 13.5, small: 12 };
@@ -34,7 +34,7 @@ export function chartSvg(data, { width, id }) {
   const endBytes = data.domainBytes ?? axisEnd(data.bars, data.cards);
   const x = (/** @type {number} */ bytes) => left + ((right - left) * Math.min(bytes, endBytes)) / endBytes;
 
-  const legend = legendRows(data.categories, style, width);
+  const legend = legendRows(data, style, width);
   const plotTop = legend.height + CARD_LINE + (narrow ? 26 : 8);
   const rowHeight = style.barHeight + style.rowGap;
   const plotBottom = plotTop + data.bars.length * rowHeight - style.rowGap + 6;
@@ -102,17 +102,21 @@ function textWidth(text, font) {
   return width;
 }
 
-/** @param {Category[]} categories @param {typeof WIDE} style @param {number} width */
-function legendRows(categories, style, width) {
+/** Swatches in as many lines as the width asks for. @param {ChartData} data @param {typeof WIDE} style @param {number} width */
+function legendRows({ categories, cardLabel }, style, width) {
   let x = 0;
   let y = 0;
-  const items = categories.map(({ id, label }) => {
+  const swatches = categories.map(({ id, label }) => ({ label, mark: (/** @type {number} */ left, /** @type {number} */ top) =>
+    `<rect class="zl-${id}" x="${left}" y="${top}" width="13" height="13" rx="2.5"/>` }));
+  const dashes = { label: cardLabel, mark: (/** @type {number} */ left, /** @type {number} */ top) =>
+    `<line class="zl-card" x1="${left + 6}" x2="${left + 6}" y1="${top - 1}" y2="${top + 14}"/>` };
+  const items = [...swatches, dashes].map(({ label, mark }) => {
     const itemWidth = 20 + textWidth(label, style.font) + 16;
     if (x > 0 && x + itemWidth - 16 > width) {
       x = 0;
       y += LEGEND_LINE;
     }
-    const item = `<rect class="zl-${id}" x="${round(x + 0.5)}" y="${y + 4}" width="13" height="13" rx="2.5"/><text class="zl-text" x="${round(x + 20)}" y="${y + 15}">${escapeHtml(label)}</text>`;
+    const item = `${mark(round(x + 0.5), y + 4)}<text class="zl-text" x="${round(x + 20)}" y="${y + 15}">${escapeHtml(label)}</text>`;
     x += itemWidth;
     return item;
   });

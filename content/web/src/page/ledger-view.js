@@ -36,6 +36,7 @@ export function chartData(grid, selection, strings) {
     bars,
     categories: grid.categories.map(({ id }) => ({ id, label: strings[`term.${id}`] })),
     cards: grid.cards,
+    cardLabel: strings['page.explore.cards'],
     domainBytes: zoom ? model.totals[dpIndex][stage] * 1.03 : undefined,
   };
 }
