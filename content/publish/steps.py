@@ -10,7 +10,7 @@ import json
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from publish import paths
@@ -29,6 +29,10 @@ class Step:
     outputs: tuple[Path, ...]  # files or folders that exist afterwards
     inputs: tuple[Path, ...] = ()  # files or folders; their content counts
     after: tuple["Step", ...] = ()
+    code: bytes = field(init=False, repr=False, default=b"")  # the module that makes it, as it was when it was imported
+
+    def __post_init__(self):
+        object.__setattr__(self, "code", Path(inspect.getsourcefile(self.make)).read_bytes())
 
     @property
     def slug(self) -> str:
@@ -54,9 +58,8 @@ def run_steps(steps: Iterable[Step], console: Console, stamps: Path = paths.STAM
 
 def key_of(step: Step, keys: dict[str, str]) -> str:
     """A hash of all that the step's result depends on."""
-    digest = hashlib.sha256(step.name.encode())
-    sources = [Path(inspect.getsourcefile(step.make)), *step.inputs]
-    for path in sources:
+    digest = hashlib.sha256(step.name.encode() + b"\0" + step.code)
+    for path in step.inputs:
         for file in files_under(path):
             digest.update(f"\0{file.relative_to(path.parent)}\0".encode())
             digest.update(file.read_bytes())
