@@ -21,6 +21,8 @@ LAZY = {
     "fsdp_instants": "fsdp_timeline", "DeepSpeedBuffers": "deepspeed_transients",
     "deepspeed_instants": "deepspeed_transients", "Instant": "instants", "MemoryRow": "instants", "peak": "instants",
     "meters": "allocator", "CachingAllocator": "caching_allocator", "paper_layer_bytes": "published_activations",
+    "gather_units": "transients", "gather_rows": "transients", "fsdp_backward_instant": "transients",
+    "FetchLimits": "deepspeed_stage3", "live_parameter_numel": "deepspeed_transients",
 }
 
 __all__ = [
