@@ -78,8 +78,8 @@ def test_python_is_not_loaded_until_a_control_moves(page, site):
 def test_a_stage_is_simulated_by_python_and_shows_its_own_peak(page, site, lang):
     open_timeline(page, site, lang)
     choose(page, "stage", 1)
-    assert shown_peak(page, lang) == format_bytes(simulate(stage=1).peak(simulate(stage=1).peak().rank).num_bytes, "MB") \
-        or shown_peak(page, lang) in {format_bytes(simulate(stage=1).peak(rank).num_bytes, "MB") for rank in range(4)}
+    rank = int(page.locator(f"{TIMELINE} [data-control=rank]").input_value())
+    assert shown_peak(page, lang) == format_bytes(simulate(stage=1).peak(rank).num_bytes, "MB")
     assert int(page.evaluate("document.querySelector('zero-timeline').dataset.elapsed")) < 10_000
 
 
@@ -117,6 +117,7 @@ def test_offloading_offers_only_what_the_stage_allows(page, site):
 
 def test_pointing_at_a_buffer_says_what_it_is_and_which_line_made_it(page, site):
     timeline = open_timeline(page, site)
+    page.locator(f"{TIMELINE} [data-part=pointed]").scroll_into_view_if_needed()
     x, y, made = page.evaluate("""() => {
       const element = document.querySelector('zero-timeline');
       const {frame, svg, layout} = element.layouts[0];
@@ -139,7 +140,7 @@ def test_pointing_at_a_buffer_says_what_it_is_and_which_line_made_it(page, site)
     current = timeline.locator(".zl-loop-line.zl-current")
     expect(current).to_contain_text("ranks.all_gather(")
     assert page.evaluate("document.querySelector('zero-timeline').pointed") == made
-    page.mouse.move(5, 5)
+    page.mouse.move(5, 400)
     expect(pointed).not_to_contain_text("gathered weights")
 
 
@@ -252,18 +253,21 @@ def test_twenty_thousand_events_stay_smooth(page, site):
     page.locator(f"{TIMELINE} [data-control=step]").select_option("all")
     figures = page.evaluate("""async () => {
       const element = document.querySelector('zero-timeline');
+      const time = (work, count) => { const start = performance.now(); for (let n = 0; n < count; n += 1) work(n); return (performance.now() - start) / count; };
+      const redraw = time(() => element.redraw(), 3);
       const {svg} = element.layouts[0];
       const box = svg.getBoundingClientRect();
-      const time = (work, count) => { const start = performance.now(); for (let n = 0; n < count; n += 1) work(n); return (performance.now() - start) / count; };
       return {
         events: element.timeline.events.length,
         nodes: svg.querySelectorAll('*').length,
-        redraw: time(() => element.redraw(), 3),
-        point: time((n) => svg.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: box.left + 60 + n * 7 % 500, clientY: box.top + 150})), 60),
+        redraw,
+        point: time((n) => svg.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: box.left + 60 + n * 7 % 500, clientY: box.top + box.height * 0.45})), 60),
+        pointed: element.piece('pointed').textContent,
         move: time((n) => element.moveTo(2000 + n * 150), 60),
       };
     }""")
     print(json.dumps(figures))
     assert figures["events"] > 20_000 and figures["nodes"] < 120
-    assert figures["redraw"] < 1500  # measured 90 ms on a quiet machine
-    assert figures["point"] < 50 and figures["move"] < 50  # measured 2 ms and 4 ms
+    assert "·" in figures["pointed"]
+    assert figures["redraw"] < 1500  # measured 20 to 200 ms on a busy machine
+    assert figures["point"] < 50 and figures["move"] < 50  # measured 3 ms and 6 to 14 ms
