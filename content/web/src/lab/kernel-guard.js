@@ -36,7 +36,8 @@ export class KernelGuard {
     this.limitMs = MAX_LIMIT_MS;
     this.stopUrl = '';
     this.isFlagRaised = makeFlagReader();
-    this.clock = new KernelClock(() => this.post({ type: 'broken' }));
+    this.clock = new KernelClock(() => this.die('broken'));
+    this.isDead = false;
     /** @type {any} the Python side, once installed */
     this.python = null;
     this.run = 0;
@@ -98,9 +99,16 @@ load`,
     const api = this.pyodide._api;
     const onFatal = api.on_fatal;
     api.on_fatal = (/** @type {any} */ error) => {
-      this.post({ type: this.clock.broken ? 'broken' : 'crashed' });
+      this.die(this.clock.broken ? 'broken' : 'crashed');
       return onFatal?.(error);
     };
+  }
+
+  /** @param {'broken'|'crashed'} type */
+  die(type) {
+    this.isDead = true;
+    clearTimeout(this.waitTimer);
+    this.post({ type });
   }
 
   /** The clock's buffer; also notices Python that runs outside a cell or callback, such as a task left behind. */
@@ -127,7 +135,7 @@ load`,
   }
 
   endStretch() {
-    if (!this.isStretch) return;
+    if (!this.isStretch || this.isDead) return;
     this.isStretch = false;
     const wasEnded = this.clock.reason !== null;
     this.clock.clear();
@@ -187,7 +195,7 @@ load`,
    * @param {number} run @param {EndReason} reason
    */
   cancel(run, reason) {
-    if (this.kind === null || run !== this.run) return;
+    if (this.isDead || this.kind === null || run !== this.run) return;
     this.cancelled ??= reason;
     this.timesCancelled += 1;
     if (this.timesCancelled < FORCE_AT_CANCEL) this.clock.start(REPORT_MS, () => false);
