@@ -23,6 +23,14 @@ LAZY = {
     "meters": "allocator", "CachingAllocator": "caching_allocator", "paper_layer_bytes": "published_activations",
     "gather_units": "transients", "gather_rows": "transients", "fsdp_backward_instant": "transients",
     "FetchLimits": "deepspeed_stage3", "live_parameter_numel": "deepspeed_transients",
+    "Placement": "offload", "offload_plan": "offload", "Machine": "offload_time", "SERVER_2020": "offload_time",
+    "offload_transfers": "offload_time", "offload_verdict": "offload_time", "pinned_host_bytes": "allocator",
+    "zero3_estimate": "peers_deepspeed", "Interconnect": "collectives", "interconnect": "collectives",
+    "ring_factor": "collectives", "ring_wire_bytes": "collectives", "zero_paper": "communication",
+    "fsdp2": "communication", "deepspeed": "deepspeed_communication", "tensor_parallel": "model_parallel_communication",
+    "DataParallel": "step_time", "layer_costs": "step_time", "step_gather_s": "step_time",
+    "communication_threshold": "step_time", "balance_tokens": "step_time", "LayerCost": "overlap", "play_step": "overlap",
+    "step_flops": "compute", "compute_s": "compute",
 }
 
 __all__ = [
