@@ -263,6 +263,23 @@ def test_the_other_language_is_one_link_away(toy_page):
     assert {link["hreflang"] for link in toy_page.select("link[rel=alternate]")} == set(LANGUAGES)
 
 
+def test_neighbouring_lessons_are_linked(write, scripts):
+    lesson = load_lesson(write())
+    page = BeautifulSoup(pages.lesson_page(LessonPageExporter(), lesson, "zh-CN", (("page.next", lesson),)), "html.parser")
+    assert [(a["href"], a["rel"], a.text) for a in page.select(".zl-neighbours a")] == [("../toy/", ["next"], "下一课玩具")]
+
+
+def test_the_grid_is_only_where_an_explorer_is(toy_page, write, scripts):
+    assert toy_page.select_one("#zl-grid") is None
+    source = BODY + '\n# %% id="move" tags=["explore"]\nexplore(dp_size=64, stage=3)\n'
+    lesson = load_lesson(write(source.replace("import predict", "import explore, predict")))
+    page = BeautifulSoup(pages.lesson_page(LessonPageExporter(), lesson, "en"), "html.parser")
+    assert json.loads(page.select_one("#zl-grid").string) == explorer_grid()
+    explorer = page.select_one("#move zero-explorer")
+    assert f"{ledger(7e9, 64, 3).model_states_bytes_per_rank:,} B" in explorer.select_one("tfoot").text
+    assert len(explorer.select("svg")) == 2
+
+
 def test_the_answer_files_carry_what_a_verdict_needs(tmp_path):
     pages.write_answers(tmp_path)
     answer = json.loads((tmp_path / "zero2-7b-8.json").read_text(encoding="utf-8"))

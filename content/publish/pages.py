@@ -59,6 +59,8 @@ class PageContext:
     checked: str = ""
     notebook_name: str = ""
     toc: tuple = ()
+    has_explorer: bool = False
+    neighbours: tuple = ()  # (string key, lesson) of the lessons before and after
 
     icon = ICON_URL
     import_line = IMPORT_LINE
@@ -110,12 +112,19 @@ class PageContext:
         return FULL_STOP[self.lang]
 
     @property
+    def neighbour_links(self):
+        return [
+            {"kind": key.rpartition(".")[2], "label": self.t(key), "title": escape(lesson.title[self.lang]), "url": f"../{lesson.slug}/"}
+            for key, lesson in self.neighbours
+        ]
+
+    @property
     def palette_css(self):
         return palette_css()
 
     @property
     def grid_json(self):
-        return _script_json(_grid()) if self.slug and self.slug != TIMELINE_SLUG else ""
+        return _script_json(_grid()) if self.has_explorer else ""
 
 
 def build(folder):
@@ -129,20 +138,23 @@ def build(folder):
             home = folder / FOLDER_OF_LANGUAGE[lang]
             _write(home / "index.html", home_page(exporter, lessons, lang))
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
-            for lesson in lessons:
-                _write(home / lesson.slug / "index.html", lesson_page(exporter, lesson, lang))
+            for at, lesson in enumerate(lessons):
+                neighbours = (("page.previous", lessons[at - 1 : at]), ("page.next", lessons[at + 1 : at + 2]))
+                there = tuple((key, found[0]) for key, found in neighbours if found)
+                _write(home / lesson.slug / "index.html", lesson_page(exporter, lesson, lang, there))
         write_answers(folder / "static/zero/exercises")
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
 
-def lesson_page(exporter, lesson: Lesson, lang):
-    """The lesson's page in `lang` as HTML, its code run just now."""
+def lesson_page(exporter, lesson: Lesson, lang, neighbours=()):
+    """The lesson's page in `lang` as HTML, its code run just now, with links to `neighbours`."""
     notebook = execute(lesson.notebook(lang, "page"), lesson.path.name)
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
-        toc=tuple(_toc(notebook)),
+        toc=tuple(_toc(notebook)), neighbours=neighbours,
+        has_explorer=any(cell.metadata.zero.kind == "explore" for cell in notebook.cells),
     )
     html, _ = exporter.from_notebook_node(notebook, resources={"zero": context})
     return html

@@ -3,7 +3,7 @@
 /**
  * @typedef {{id: string, value: number, text: Record<string, string>}} Mistake
  * @typedef {{id: string, answer: number, unit: string, tolerance: number, near: number, code: string, mistakes: Mistake[],
- *   inputs: Record<string, number>, answer_expression: string, mistake_expressions: string[]}} Answer  an exercises/<id>.json
+ *   inputs: Record<string, number|string>, answer_expression: string, mistake_expressions: string[]}} Answer  an exercises/<id>.json
  * @typedef {{verdict: 'right'|'mistake'|'near'|'wrong', relativeError: number, mistake: Mistake|null}} Judgement
  */
 

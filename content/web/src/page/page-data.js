@@ -24,6 +24,11 @@ export function pageLanguage() {
   return document.documentElement.lang.startsWith('zh') ? 'zh-CN' : 'en';
 }
 
+/** Whether there is an interface string `key`. @param {string} key */
+export function hasText(key) {
+  return key in pageStrings();
+}
+
 /** The interface string `key`, its fields filled in. @param {string} key @param {Record<string, string|number>} [fields] */
 export function text(key, fields) {
   const template = pageStrings()[key];

@@ -5,7 +5,7 @@
 import { parseQuantity } from '../cell/quantity.js';
 import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
-import { pageLanguage, pageRunner, siteBase, text } from './page-data.js';
+import { hasText, pageLanguage, pageRunner, siteBase, text } from './page-data.js';
 import { comparisonHtml } from './predict-view.js';
 import { recallData, remember } from './store.js';
 
@@ -149,8 +149,8 @@ class ZeroPredict extends HTMLElement {
     const details = document.createElement('details');
     details.className = 'zl-again';
     const id = `${this.exercise}-again`;
-    const fields = Object.entries(answer.inputs).map(([name, value]) =>
-      `<div class="zl-field"><label for="${id}-${name}">${escapeHtml(text(`term.${name}`))}</label><input id="${id}-${name}" name="input-${name}" value="${escapeHtml(groupDigits(value))}" spellcheck="false"></div>`);
+    const fields = Object.entries(answer.inputs).filter(([, value]) => typeof value === 'number').map(([name, value]) =>
+      `<div class="zl-field"><label for="${id}-${name}">${inputLabel(name)}</label><input id="${id}-${name}" name="input-${name}" value="${escapeHtml(groupDigits(value))}" spellcheck="false"></div>`);
     details.innerHTML = `<summary>${escapeHtml(text('page.predict.again'))}</summary><form autocomplete="off" novalidate>
       <div class="zl-again-fields">${fields.join('')}
       <div class="zl-field"><label for="${id}-number">${escapeHtml(text('kit.predict.number'))}</label><input id="${id}-number" name="number" spellcheck="false"></div></div>
@@ -174,7 +174,7 @@ async function tryAgain(answer, place, form) {
   const parsed = readNumber(written, answer.unit);
   problem.textContent = 'problem' in parsed ? parsed.problem : '';
   if ('problem' in parsed) return;
-  const inputs = Object.keys(answer.inputs).map((name) => [name, String(data.get(`input-${name}`) ?? '').trim()]);
+  const inputs = Object.entries(answer.inputs).map(([name, value]) => [name, data.has(`input-${name}`) ? String(data.get(`input-${name}`)).trim() : value]);
   room.innerHTML = `<p class="zl-status" role="status">${escapeHtml(text('page.explore.loading'))}</p>`;
   const runner = await pageRunner();
   const run = await runner.run(againProgram(answer, inputs), { result: 'json', session: 'predict', limitMs: 20_000 });
@@ -202,19 +202,29 @@ function readNumber(written, unit) {
   return bare ? { problem: text('page.predict.needs_unit') } : parsed;
 }
 
-/** Evaluates the bank's own expressions for other inputs. @param {Answer} answer @param {string[][]} inputs */
-function againProgram({ answer_expression: expression, mistake_expressions: mistakes }, inputs) {
+/** An input's name for the reader: its term, or its name in the code. @param {string} name */
+function inputLabel(name) {
+  const key = `term.${name}`;
+  return hasText(key) ? escapeHtml(text(key)) : `<code>${escapeHtml(name)}</code>`;
+}
+
+/**
+ * Evaluates the bank's own expressions for other inputs; text inputs stay as they are.
+ * @param {Answer} answer @param {(string|number)[][]} inputs  names and what was written
+ */
+function againProgram({ answer_expression: expression, mistake_expressions: mistakes, inputs: original }, inputs) {
+  const asked = Object.keys(original).filter((name) => typeof original[name] === 'number');
   return `import zeroledger as _z
-def _again(written, expression, mistakes):
+def _again(given, asked, expression, mistakes):
     try:
         names = {}
         exec("from zeroledger import *", names)
-        scope = {name: _z.parse_count(text, name) for name, text in written}
+        scope = {name: _z.parse_count(value, name) if name in asked else value for name, value in given}
         scope["answer"] = eval(expression, names, scope)
         return {"answer": scope["answer"], "mistakes": [eval(one, names, scope) for one in mistakes]}
     except ValueError as error:
         return {"error": str(error)}
-_again(${JSON.stringify(inputs)}, ${JSON.stringify(expression)}, ${JSON.stringify(mistakes)})
+_again(${JSON.stringify(inputs)}, ${JSON.stringify(asked)}, ${JSON.stringify(expression)}, ${JSON.stringify(mistakes)})
 `;
 }
 
