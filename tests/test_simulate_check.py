@@ -11,7 +11,9 @@ from zeroledger.simulate import BREAKS, Settings, baseline, check_gradients, sim
 from zeroledger.simulate import training_loop
 from zeroledger.simulate.adam import adam_update, learning_rate_at
 from zeroledger.simulate.check import TOLERANCE
+from zeroledger.simulate.effect import effect
 from zeroledger.simulate.layers import cross_entropy_grad, softmax
+from zeroledger.simulate.source import error_in_loop, loop_from_text, loop_lines
 
 SMALL = Settings(num_layers=2, num_steps=3)
 
@@ -155,3 +157,89 @@ def test_reference_cases_of_weighting(case):
             for row in cross_entropy_grad([softmax(case["inputs"]["logits"])] * len(batch), batch, weight):
                 total = [old + new for old, new in zip(total, row)]
         assert total == pytest.approx(case["expected"][expected], abs=1e-6)
+
+
+def loop_text():
+    return "\n".join(loop_lines(training_loop.__file__))
+
+
+def test_the_loop_s_own_text_trains_as_the_loop_does():
+    own = simulate(SMALL, train_step=loop_from_text(loop_text()))
+    assert own.weights == simulate(SMALL).weights
+    assert loop_lines(own.loop_file) == loop_text().splitlines()
+    assert {event.line for event in own.events} == {event.line for event in simulate(SMALL).events}
+
+
+@pytest.mark.parametrize("old, new, name, peak_changes", [
+    ("ranks.reduce_scatter(ranks.bucket)", "ranks.all_reduce(ranks.bucket)", None, False),
+    ("        ranks.release(layer)", "        pass", "unknown", True),
+    ("reduces = ranks.stage >= 2 or last_micro_batch", "reduces = last_micro_batch", None, True),  # no_sync: whole gradients until the last one
+    ("for next_layer in coming[:ranks.prefetch_depth]", "for next_layer in coming", None, True),
+    ("        if reduces:\n            ranks.bucket.append(layer)", "        ranks.bucket = [layer]; reduce_bucket(ranks)", None, False),
+    ("    ranks.zero_grads()\n", "    ranks.zero_grads(); micro_batches = micro_batches[:1]\n", "unknown", False),
+])
+def test_changes_to_the_loop_change_picture_or_training(old, new, name, peak_changes):
+    text = loop_text()
+    assert text.count(old) == 1
+    run = simulate(SMALL, train_step=loop_from_text(text.replace(old, new)))
+    assert check_gradients(run).name == name
+    assert (run.peak().num_bytes != simulate(SMALL).peak().num_bytes) == peak_changes
+
+
+@pytest.mark.parametrize("text, words", [
+    ("def train_step(:", "loop = 'line 1': expected Python"), ("x = 1", "a function train_step(ranks, micro_batches)"),
+    ("train_step = 3", "a function train_step"), (7, "expected text of at most"), ("a" * 60_000, "expected text of at most"),
+    ("from zeroledger.simulate.training_loop import train_step", "a function train_step"), ("\0", "expected Python"),
+])
+def test_a_text_that_is_no_loop_is_refused(text, words):
+    with pytest.raises(ValueError) as error:
+        loop_from_text(text)
+    assert words in str(error.value)
+
+
+def test_an_error_in_the_loop_names_its_line():
+    text = loop_text().replace("        ranks.backward(layer)\n", "        ranks.backwards(layer)\n")
+    with pytest.raises(AttributeError) as error:
+        simulate(SMALL, train_step=loop_from_text(text))
+    line = text.splitlines().index("        ranks.backwards(layer)") + 1
+    assert error_in_loop(error.value).startswith(f"line {line}: AttributeError")
+    with pytest.raises(ValueError, match="train_step = 'no loss'"):
+        simulate(SMALL, train_step=loop_from_text("def train_step(ranks, micro_batches): pass"))
+
+
+def test_a_loop_that_never_updates_is_not_the_same_training():
+    run = simulate(SMALL, train_step=loop_from_text(loop_text().replace("        ranks.adam(layer)\n", "        pass\n")))
+    found = check_gradients(run)
+    assert (found.name, found.first_update) == ("unknown", 0)
+
+
+@pytest.mark.parametrize("breaks", [(), *BREAKS])
+def test_the_effect_of_a_break_is_seen_in_loss_or_check(breaks):
+    found = effect(simulate(SMALL, breaks=breaks), num_steps=8)
+    assert len(found["losses"]) == len(found["expected_losses"]) == 8
+    assert found["check"]["name"] == (breaks or None)
+    differs = max(abs(one - other) for one, other in zip(found["losses"], found["expected_losses"]))
+    if not breaks:
+        assert differs == 0
+    else:
+        assert differs > (1e-9 if breaks == "no_accumulation_division" else 1e-3)
+    import json
+
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_effect_of_a_changed_loop_comes_from_that_loop():
+    step = loop_from_text(loop_text().replace("ranks.zero_grads()\n", "ranks.zero_grads(); micro_batches = micro_batches[:1]\n"))
+    found = effect(simulate(SMALL, train_step=step), step, num_steps=5)
+    assert found["losses"] != found["expected_losses"] and found["check"]["name"] == "unknown"
+
+
+@pytest.mark.parametrize("dp_size", [1, 2, 4, 8])
+def test_skipping_the_reduction_until_the_last_micro_batch_keeps_whole_gradients(dp_size):
+    """tnt#1057, verl#7458, and measured with PyTorch 2.13.0 (tt-nosync-*): all of P on every rank, whatever their number."""
+    step = loop_from_text(loop_text().replace("ranks.stage >= 2 or last_micro_batch", "last_micro_batch"))
+    run = simulate(SMALL, dp_size=dp_size, stage=3, train_step=step)
+    live = run.as_dict([0])["ranks"]["0"]["curve"]["live"]["unreduced_grads"]
+    assert max(live) == 2 * SMALL.scale * sum(map(len, run.weights.values()))
+    assert check_gradients(run).ok
+    assert run.collective_numel()["reduce_scatter"] * 2 == simulate(SMALL, dp_size=dp_size).collective_numel()["reduce_scatter"]

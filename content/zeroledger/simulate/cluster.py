@@ -98,12 +98,11 @@ class Cluster(Exchange):
 
     def _keep_grads(self, rank, layer, grads):
         """Stages 0 and 1 add to the whole gradient; stages 2 and 3 hold it only until it is reduced."""
-        if self.stage >= 2:
+        kept = rank.unreduced if self.stage >= 2 else rank.grads
+        if self.stage >= 2 and ("unreduced_grads", layer.name) not in rank.live:
             self._allocate(rank, "unreduced_grads", layer.name, layer.numel, self.settings.grad_category)
-            rank.unreduced.update(grads)
-        else:
-            for name, values in grads.items():
-                rank.grads[name] = self.cast(add_lists(rank.grads[name], values))
+        for name, values in grads.items():
+            kept[name] = self.cast(add_lists(kept[name], values)) if name in kept else values
 
     def _after(self, layer):
         return self.layers[self.layers.index(layer) + 1].name

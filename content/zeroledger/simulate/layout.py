@@ -85,7 +85,11 @@ class Layout:
 
     def whole_gradients(self):
         """{tensor: whole list} of the averaged gradients that the optimizer saw in this step."""
-        return self._whole(lambda rank: self.gradients[rank.index])
+        def seen(rank):
+            made = self.gradients[rank.index]  # a loop of one's own may leave some out: those were not used, so 0
+            return {name: made.get(name) or [0.0] * len(state["weights"]) for name, state in rank.optimizer.items()}
+
+        return self._whole(seen)
 
     def _whole(self, source):
         if self.stage == 0:

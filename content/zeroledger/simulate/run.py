@@ -174,6 +174,8 @@ def _with_changes(settings, changes):
 
 
 def _step(cluster):
+    if not cluster.tokens:
+        raise InvalidInput("train_step", "no loss", "a loop that loads micro-batches and calls ranks.loss() in every step")
     rate = cluster.learning_rate()
     return Step(cluster.loss_sum / cluster.tokens, rate, cluster.tokens, cluster.whole_gradients(), cluster.disagreement(),
                 cluster.largest_update / rate if rate else 0.0)
