@@ -13,6 +13,7 @@ const { judge } = await import(new URL('judge.js', src));
 const { amountHtml, comparisonHtml, scaleSvg } = await import(new URL('predict-view.js', src));
 const { selectionFrom, storedFrom, START } = await import(new URL('selection.js', src));
 const { cellAtTop } = await import(new URL('language.js', src));
+const { againProgram } = await import(new URL('again-program.js', src));
 const view = await import(new URL('ledger-view.js', src));
 
 const python = (program) => execFileSync(process.env.PYTHON ?? fileURLToPath(new URL('.build/venv/bin/python', root)), ['-c', program], {
@@ -212,4 +213,35 @@ test('the language switch goes to the cell at the top of the window', () => {
   assert.equal(cellAtTop(cells(-500, 68, 700)), 'c1');
   assert.equal(cellAtTop(cells(-500, -68, 700)), 'c1');
   assert.equal(cellAtTop([]), '');
+});
+
+test('every exercise can be asked again, and gives the bank’s own answers for the bank’s own inputs', () => {
+  const answers = JSON.parse(python(`import json, pathlib, tempfile
+from publish import pages
+folder = pathlib.Path(tempfile.mkdtemp())
+pages.write_answers(folder)
+print(json.dumps([json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.iterdir())]))`));
+  assert.ok(answers.length >= 4);
+  const programs = answers.map((answer) => againProgram(answer, Object.entries(answer.inputs).map(([name, value]) => [name, String(value)])));
+  const results = JSON.parse(python(`import ast, json
+def value(source):
+    tree = ast.parse(source)
+    scope = {}
+    exec(compile(ast.Module(tree.body[:-1], []), "again", "exec"), scope)
+    return eval(compile(ast.Expression(tree.body[-1].value), "again", "eval"), scope)
+print(json.dumps([value(source) for source in json.loads(${JSON.stringify(JSON.stringify(programs))})]))`));
+  results.forEach((result, index) => {
+    assert.equal(result.answer, answers[index].answer, answers[index].id);
+    assert.deepEqual(result.mistakes, answers[index].mistakes.map(({ value }) => value), answers[index].id);
+  });
+});
+
+test('an input that cannot be read is named', () => {
+  const answer = { answer_expression: 'ledger(num_params, dp_size)', mistake_expressions: [], inputs: { num_params: 1, dp_size: 8 } };
+  const source = againProgram(answer, [['num_params', '7B'], ['dp_size', 'eight']]);
+  assert.match(python(`import ast
+tree = ast.parse(${JSON.stringify(source)})
+scope = {}
+exec(compile(ast.Module(tree.body[:-1], []), "again", "exec"), scope)
+print(eval(compile(ast.Expression(tree.body[-1].value), "again", "eval"), scope)["error"])`), /dp_size/);
 });

@@ -3,6 +3,7 @@
  * neither in the page nor fetched. What they wrote is kept in their browser and is there again after a reload.
  */
 import { parseQuantity } from '../cell/quantity.js';
+import { againProgram } from './again-program.js';
 import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
 import { hasText, pageLanguage, pageRunner, siteBase, text } from './page-data.js';
@@ -206,26 +207,6 @@ function readNumber(written, unit) {
 function inputLabel(name) {
   const key = `term.${name}`;
   return hasText(key) ? escapeHtml(text(key)) : `<code>${escapeHtml(name)}</code>`;
-}
-
-/**
- * Evaluates the bank's own expressions for other inputs; text inputs stay as they are.
- * @param {Answer} answer @param {(string|number)[][]} inputs  names and what was written
- */
-function againProgram({ answer_expression: expression, mistake_expressions: mistakes, inputs: original }, inputs) {
-  const asked = Object.keys(original).filter((name) => typeof original[name] === 'number');
-  return `import zeroledger as _z
-def _again(given, asked, expression, mistakes):
-    try:
-        names = {}
-        exec("from zeroledger import *", names)
-        scope = {name: _z.parse_count(value, name) if name in asked else value for name, value in given}
-        scope["answer"] = eval(expression, names, scope)
-        return {"answer": scope["answer"], "mistakes": [eval(one, names, scope) for one in mistakes]}
-    except ValueError as error:
-        return {"error": str(error)}
-_again(${JSON.stringify(inputs)}, ${JSON.stringify(asked)}, ${JSON.stringify(expression)}, ${JSON.stringify(mistakes)})
-`;
 }
 
 /** @param {string} id @returns {Promise<Answer>} */
