@@ -163,24 +163,24 @@ predict("stages-bucket-bytes")
 #
 # - BERT-large，N = 4，阶段 2 省下 {{ ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank | GB 2 }}；
 # - 反向开始时多出一个桶，{{ 2 * 5e8 | GB 2 }}；
-# - 净增 {{ 2 * 5e8 - (ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank) | GB 2 }}，方向和量级都对得上报告里的 {{ "700 MB" }}。
+# - 净增 {{ 2 * 5e8 - (ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank) | GB 2 }}，方向和量级都对得上报告里多出的 {{ "700 MB" }}。那份报告的配置里正好写着 `"reduce_bucket_size": 5e8` 和 `"contiguous_gradients": true`。
 #
-# 为什么阶段 1 没有这个桶？因为当时的 DeepSpeed 在阶段 1 忽略 `contiguous_gradients`（PR#1246，2021 年 7 月），等反向结束、激活都释放了才归约。2024 年 1 月的 PR#4887 取消了这个限制：从那以后，阶段 1 也在反向开始时分配桶，两个阶段各有一个，差别又只剩省下的那行梯度。同一个问题，换个版本，答案就变了。
+# 为什么阶段 1 没有这个桶？因为当时的 DeepSpeed 在阶段 1 不用反向钩子，等反向结束、激活都释放了才归约，`contiguous_gradients` 在这里被忽略（PR#1246，2021 年 7 月）。2024 年 1 月的 PR#4887 取消了这个限制：从那以后，阶段 1 也在反向开始时分配桶，两个阶段各有一个，差别又只剩省下的那行梯度。同一个问题，换个版本，答案就变了。
 
 # %% [markdown] id="bucket-why" lang="en"
 # The bucket is set in **elements**. It ignores the size of the model and it is not divided by N. Now put the two amounts side by side:
 #
 # - BERT-large, N = 4: stage 2 saves {{ ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank | GB 2 }};
 # - when backward begins, a bucket of {{ 2 * 5e8 | GB 2 }} appears;
-# - the net change is +{{ 2 * 5e8 - (ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank) | GB 2 }}, which has the sign and the size of the reported {{ "700 MB" }}.
+# - the net change is +{{ 2 * 5e8 - (ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank) | GB 2 }}, which has the sign and roughly the size of the reported {{ "700 MB" }}. The configuration in that report does say `"reduce_bucket_size": 5e8` and `"contiguous_gradients": true`.
 #
-# Why did stage 1 have no bucket? Because DeepSpeed at that time ignored `contiguous_gradients` in stage 1 (PR#1246, July 2021) and reduced only after backward, when the activations were gone. PR#4887 of January 2024 lifted that: since then stage 1 allocates its bucket at the start of backward too, both stages have one, and the only difference left is the gradient row. One question, two versions, two answers.
+# Why did stage 1 have no bucket? Because DeepSpeed at that time had no backward hooks in stage 1: it reduced after backward, when the activations were gone, and ignored `contiguous_gradients` (PR#1246, July 2021). PR#4887 of January 2024 lifted that: since then stage 1 allocates its bucket at the start of backward too, both stages have one, and the only difference left is the gradient row. One question, two versions, two answers.
 
 # %% id="predict-break-even" tags=["predict"]
 predict("stages-break-even")
 
 # %% [markdown] id="break-even" lang="zh-CN"
-# 用代码扫一遍 N。第二列是阶段 2 开始划算的参数量，第三列是 BERT-large 在这个 N 下的得失（负数是多占）。试着把桶改成 `50_000_000`：临界点降到原来的十分之一，BERT-large 立刻变成净省。
+# 用代码扫一遍 N。第二列是阶段 2 开始划算的参数量，第三列是 BERT-large 在这个 N 下的得失，以 MB 计，负数是多占。试着把桶改成 `50_000_000`：临界点降到原来的十分之一，BERT-large 立刻变成净省。
 
 # %% [markdown] id="break-even" lang="en"
 # Sweep over N. The second column is the parameter count from which stage 2 pays, the third the gain of BERT-large at that N in megabytes (negative: it needs more). Set the bucket to `50_000_000`: the break-even point drops to a tenth and BERT-large gains at once.
@@ -214,14 +214,14 @@ for stage in (2, 3):
     print(stage, *(format_bytes(size, "GB", 2) for size in (state, extra, state + extra)))
 
 # %% [markdown] id="bloom-read" lang="zh-CN"
-# 阶段 3 的状态少了约 1/10，临时部分却是原来的三倍半。按这本账，阶段 3 比阶段 2 多 {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2)[1].num_bytes) | GB 1 }}；报告里两张卡的平均值多 {{ (21.7 + 21.7 - 21.5 - 19.2) / 2 | num 2 }} GB。对得这么齐有运气成分：帖子没有给出 DeepSpeed 配置，也没说 GB 是哪一种。能肯定的是次序和原因。帖子末尾有人把缓存调小再测，阶段 3 就成了最省的。
+# 阶段 3 的状态少了约 1/10，临时部分却是原来的三倍半。按这本账，阶段 3 比阶段 2 多 {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2)[1].num_bytes) | GB 1 }}；报告里两张卡的平均值多 {{ (21.7 + 21.7 - 21.5 - 19.2) / 2 | num 2 }} GB。对得这么齐有运气成分：帖子没有给出 DeepSpeed 配置，也没说 GB 是哪一种。能肯定的是次序和原因。帖子末尾有人说，他把缓存调小以后，阶段 3 成了最省的。
 #
-# 改一改：给 `deepspeed_instants` 加上 `buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0))`，两个阶段的次序会倒过来。
+# 改一改：给 `deepspeed_instants` 加上 `buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0))`，桶缩到十分之一，收集来的参数用完就放。差距只剩 {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0)))[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0)))[1].num_bytes) | GB 2 }}。剩下的这点来自词嵌入：BLOOM 的词表有 {{ 250880 | count }} 行，单这一个张量收集起来就是 {{ 2 * 250880 * 1536 | GB 2 }}。再把 N 从 2 改成 8，阶段 3 才真正变小。
 
 # %% [markdown] id="bloom-read" lang="en"
-# Stage 3 keeps about a tenth less of state, and its transients are three and a half times as large. By this account it needs {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2)[1].num_bytes) | GB 1 }} more than stage 2; the averages in the report differ by {{ (21.7 + 21.7 - 21.5 - 19.2) / 2 | num 2 }} GB. That they agree so well is partly luck: the thread shows no DeepSpeed configuration and does not say which GB it means. The order and its cause are safe to state. At the end of the thread someone made the buffers smaller and measured again, and stage 3 came out lowest.
+# Stage 3 keeps about a tenth less of state, and its transients are three and a half times as large. By this account it needs {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2)[1].num_bytes) | GB 1 }} more than stage 2; the averages in the report differ by {{ (21.7 + 21.7 - 21.5 - 19.2) / 2 | num 2 }} GB. That they agree so well is partly luck: the thread shows no DeepSpeed configuration and does not say which GB it means. The order and its cause are safe to state. At the end of the thread someone writes that with smaller buffers stage 3 came out lowest.
 #
-# Change it: pass `buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0))` to `deepspeed_instants`, and the order of the two stages turns round.
+# Change it: pass `buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0))` to `deepspeed_instants`. The bucket is a tenth as large and weights are released after use; {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0)))[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, buffers=DeepSpeedBuffers(50_000_000, limits=FetchLimits(0, 0, 0)))[1].num_bytes) | GB 2 }} of the difference is left. That remainder is the embedding: BLOOM has a vocabulary of {{ 250880 | count }} rows, and this one tensor, gathered, takes {{ 2 * 250880 * 1536 | GB 2 }}. Now change N from 2 to 8 as well, and stage 3 does come out smaller.
 
 # %% [markdown] id="not-exact" lang="zh-CN"
 # ## 分片也不是正好 P/N
@@ -257,7 +257,7 @@ for rule in ("ideal", "fsdp2", "deepspeed"):
 #
 # <details><summary>想好了再展开</summary>
 #
-# 省下的和多占的不在同一时刻。桶在反向开始时分配，那时激活最满，而阶段 1（当时的版本）一个梯度还没有，整行梯度是随着反向逐层出现的，同时激活逐层释放。峰值如果由激活决定，多一个桶就足以越线，省下的梯度在那一刻还用不上。维护者在帖子里也这样解释，并建议关掉 `contiguous_gradients` 或者做激活重计算。
+# 省下的和多占的不在同一时刻。桶在反向开始时分配，那时激活最满，而阶段 1（当时的版本）一个梯度还没有，整行梯度是随着反向逐层出现的，同时激活逐层释放。峰值如果由激活决定，多一个桶就足以越线，省下的梯度在那一刻还用不上。维护者在帖子里也这样解释：反向开始时分配缓冲，激活占大头、又没有做激活重计算时，峰值就会升高。
 #
 # </details>
 
@@ -268,14 +268,14 @@ for rule in ("ideal", "fsdp2", "deepspeed"):
 #
 # <details><summary>Think first, then unfold</summary>
 #
-# What is saved and what is added do not meet at the same moment. The bucket is allocated when backward begins and activations are at their fullest. At that moment stage 1, in the version of that time, has no gradients yet: the row fills layer by layer while activations are released layer by layer. If activations set the peak, one bucket is enough to cross the line, and the smaller gradient row is of no use then. The maintainer's answer in the thread says the same and suggests to switch off `contiguous_gradients` or to recompute activations.
+# What is saved and what is added do not meet at the same moment. The bucket is allocated when backward begins and activations are at their fullest. At that moment stage 1, in the version of that time, has no gradients yet: the row fills layer by layer while activations are released layer by layer. If activations set the peak, one bucket is enough to cross the line, and the smaller gradient row is of no use then. The maintainer's answer in the thread says the same: the buffer is allocated as backward begins, and raises the peak when activations dominate, for example without recomputation.
 #
 # </details>
 
 # %% [markdown] id="limits" lang="zh-CN"
 # ## 这一课没有说的
 #
-# - 没有说那两份报告里的每一个 MB 来自哪里。它们没有附完整配置，读数多半来自 `nvidia-smi`，里面还有激活、logits、CUDA 上下文和分配器的空隙。
+# - 没有说那两份报告里的每一个 MB 来自哪里。BELLE 那份没有附配置；两份都没说怎么测的，多半是 `nvidia-smi`，里面还有激活、logits、CUDA 上下文和分配器的空隙。
 # - 没有说桶越小越好。桶太小，通信就碎，第七课再算这笔时间账。
 # - 没有说阶段 1、2 多了多少通信。ZeRO 论文说阶段 1、2 与普通数据并行相同，DeepSpeed 的默认实现并不完全如此，也留到第七课。
 #
@@ -292,7 +292,7 @@ for rule in ("ideal", "fsdp2", "deepspeed"):
 # %% [markdown] id="limits" lang="en"
 # ## What this lesson does not say
 #
-# - Where each megabyte of the two reports comes from. Neither shows its full configuration, and the readings are probably those of `nvidia-smi`, with activations, logits, the CUDA context and the allocator's gaps in them.
+# - Where each megabyte of the two reports comes from. The BELLE thread shows no configuration, and neither says how it measured; probably with `nvidia-smi`, which has activations, logits, the CUDA context and the allocator's gaps in it too.
 # - That a smaller bucket is always better. Very small ones break communication into pieces; lesson 7 counts that in time.
 # - How much communication stages 1 and 2 add. None, by the ZeRO paper; DeepSpeed's default does not quite follow it. Lesson 7 again.
 #
