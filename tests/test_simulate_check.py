@@ -228,6 +228,13 @@ def test_the_effect_of_a_break_is_seen_in_loss_or_check(breaks):
     json.dumps(found, allow_nan=False)
 
 
+def test_a_training_that_explodes_is_still_plain_data():
+    import json
+
+    run = simulate(SMALL, learning_rate=10, num_steps=3, precision="fp16")
+    json.dumps([effect(run, num_steps=3), run.as_dict()], allow_nan=False)
+
+
 def test_the_effect_of_a_changed_loop_comes_from_that_loop():
     step = loop_from_text(loop_text().replace("ranks.zero_grads()\n", "ranks.zero_grads(); micro_batches = micro_batches[:1]\n"))
     found = effect(simulate(SMALL, train_step=step), step, num_steps=5)

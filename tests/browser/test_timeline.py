@@ -271,3 +271,69 @@ def test_twenty_thousand_events_stay_smooth(page, site):
     assert "·" in figures["pointed"]
     assert figures["redraw"] < 1500  # measured 20 to 200 ms on a busy machine
     assert figures["point"] < 50 and figures["move"] < 50  # measured 3 ms and 6 to 14 ms
+
+
+def test_a_mistake_is_named_and_its_loss_drawn(page, site, lang):
+    timeline = open_timeline(page, site, lang)
+    before = runs(page)
+    timeline.locator("[data-control=breaks]").select_option("extra_adam_step")
+    wait_for_run(page, before)
+    effect = page.locator(PART.format("effect"))
+    expect(effect).to_contain_text({"en": "No: extra Adam step on zero gradients", "zh": "不是：多一次零梯度的 Adam 更新"}[lang])
+    expect(effect).to_contain_text("0.7441")
+    assert effect.locator("polyline").count() == 2
+    before = runs(page)
+    timeline.locator("[data-control=breaks]").select_option("none")
+    wait_for_run(page, before)
+    expect(effect).to_be_empty()
+
+
+def test_a_changed_loop_changes_picture_and_verdict(page, site):
+    timeline = open_timeline(page, site)
+    peak = shown_peak(page)
+    timeline.locator("summary").first.click()
+    editor = timeline.locator("textarea")
+
+    def run_with(old, new):
+        timeline.locator("[data-action=change-loop]").click()
+        text = editor.input_value()
+        assert text.count(old) == 1
+        editor.fill(text.replace(old, new))
+        before = runs(page)
+        timeline.locator("[data-action=run-loop]").click()
+        wait_for_run(page, before)
+
+    run_with("ranks.stage >= 2 or last_micro_batch", "last_micro_batch")  # whole gradients until the last micro-batch
+    assert shown_peak(page) != peak
+    expect(page.locator(PART.format("effect"))).to_contain_text("Yes.")
+    run_with("ranks.reduce_scatter(ranks.bucket)", "ranks.all_reduce(ranks.bucket)")
+    expect(timeline.locator(".zl-legend")).to_contain_text("all-reduce")
+    expect(timeline.locator(".zl-loop")).to_contain_text("ranks.all_reduce(ranks.bucket)  # every rank gets its own piece")
+
+    page.reload()  # the loop is the reader's: it is still there
+    page.wait_for_function("Boolean(document.querySelector('zero-timeline')?.layouts)")
+    wait_for_run(page, 0)
+    expect(timeline.locator(".zl-legend")).to_contain_text("all-reduce")
+    timeline.locator("summary").first.click()
+    before = runs(page)
+    timeline.locator("[data-action=original-loop]").click()
+    wait_for_run(page, before)
+    assert shown_peak(page) == peak
+    expect(page.locator(PART.format("effect"))).to_be_empty()
+
+
+def test_an_error_in_the_loop_is_shown_with_its_line(page, site):
+    timeline = open_timeline(page, site)
+    timeline.locator("summary").first.click()
+    timeline.locator("[data-action=change-loop]").click()
+    editor = timeline.locator("textarea")
+    text = editor.input_value()
+    line = text.splitlines().index("        ranks.backward(layer)") + 1
+    editor.fill(text.replace("        ranks.backward(layer)\n", "        ranks.backwards(layer)\n"))
+    timeline.locator("[data-action=run-loop]").click()
+    problem = page.locator(PART.format("loop-problem"))
+    expect(problem).to_contain_text(f"line {line}: AttributeError", timeout=PYTHON_TIMEOUT_MS)
+    expect(editor).to_be_visible()
+    editor.fill("def train_step(")
+    timeline.locator("[data-action=run-loop]").click()
+    expect(problem).to_contain_text("loop = 'line 1'", timeout=PYTHON_TIMEOUT_MS)

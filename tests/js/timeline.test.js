@@ -177,3 +177,25 @@ test('text is cut to its width', () => {
   const cut = clipText('峰值 37.1 MB：layers.2 的反向', 100, 12);
   assert.ok(cut.endsWith('…') && textWidth(cut, 12) <= 100);
 });
+
+test('the effect of a mistake is told in both languages, numbers that are not finite included', () => {
+  const program = `
+import json
+from zeroledger.simulate import BREAKS, simulate
+from zeroledger.simulate.effect import effect
+print(json.dumps([effect(simulate(breaks=name), num_steps=4) for name in [(), *BREAKS]]))`;
+  const effects = JSON.parse(execFileSync(process.env.PYTHON ?? fileURLToPath(new URL('.build/venv/bin/python', root)), ['-c', program], {
+    env: { ...process.env, PYTHONPATH: fileURLToPath(new URL('content', root)) }, encoding: 'utf8',
+  }));
+  for (const lang of ['en', 'zh-CN']) {
+    effects.forEach((effect, index) => {
+      const html = view.effectHtml(effect, strings(lang), 't');
+      assert.doesNotMatch(html, /undefined|NaN|null|Infinity/);
+      assert.ok(html.includes(index ? table[`page.timeline.breaks.${view.BREAKS[index - 1]}`][lang] : table['page.timeline.effect.same'][lang]));
+    });
+    const lost = structuredClone(effects[1]);
+    lost.losses[3] = null;
+    lost.check.worst_difference = null;
+    assert.doesNotMatch(view.effectHtml(lost, strings(lang), 't'), /undefined|NaN|Infinity/);
+  }
+});

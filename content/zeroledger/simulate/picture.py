@@ -1,5 +1,7 @@
 """A run as plain data, all that a timeline picture needs: curves, lanes, the peak, the loop's text."""
 
+from math import isfinite
+
 from ..errors import check_choice
 from ..ledger import ledger
 from .log import FIELDS, MEMORY_EVENTS
@@ -27,13 +29,20 @@ def run_as_dict(run, ranks=None):
                                                        for event in events)]
     book = ledger(num_params_of(run), run.settings.dp_size, run.settings.stage, run.settings.recipe)
     return {
-        "settings": run.settings.as_dict(), "losses": run.losses, "num_params": book.num_params,
+        "settings": run.settings.as_dict(), "losses": finite(run.losses), "num_params": book.num_params,
         "learning_rates": [step.learning_rate for step in run.steps], "out_of_memory": run.out_of_memory,
         "fields": list(FIELDS), "events": [list(event) for event in events], "categories": used,
         "ranks": {str(rank): _rank(run, events, rank, used) for rank in chosen},
         "static_bytes": book.model_states_bytes_per_rank, "total_s": run.total_s(),
         "loop": loop_lines(run.loop_file),
     }
+
+
+def finite(value):
+    """``value``, or a list of what is in it, with None for infinities and NaN, which JSON does not have."""
+    if isinstance(value, (list, tuple)):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def num_params_of(run):
@@ -92,7 +101,7 @@ def page_data(run, rank=0):
         reserved = event.reserved_bytes
     book = ledger(num_params_of(run), run.settings.dp_size, run.settings.stage, run.settings.recipe)
     return {
-        "settings": run.settings.as_dict(), "num_params": book.num_params, "losses": run.losses, "rank": rank,
+        "settings": run.settings.as_dict(), "num_params": book.num_params, "losses": finite(run.losses), "rank": rank,
         "categories": [category for category in CATEGORIES if category in names], "names": list(names),
         "fields": list(PAGE_FIELDS), "events": rows, "static_bytes": book.model_states_bytes_per_rank,
         "static_device_bytes": sum(run.persistent_bytes(rank).values()),

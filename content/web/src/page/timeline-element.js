@@ -7,7 +7,7 @@ import { recallData, remember } from './store.js';
 import { Timeline } from './timeline-data.js';
 import { frameOf, outline } from './timeline.js';
 import {
-  BUCKETS, DP_SIZES, buffersHtml, bufferText, choiceOf, controlsHtml, fitting, layoutOf, loopHtml, nowHtml, nowText, picturesHtml, sliderText, statesHtml, summaryHtml,
+  BUCKETS, DP_SIZES, buffersHtml, bufferText, choiceOf, controlsHtml, effectHtml, fitting, layoutOf, loopHtml, nowHtml, nowText, picturesHtml, sliderText, statesHtml, summaryHtml,
   tableHtml, WIDTHS, windowOf,
 } from './timeline-view.js';
 
@@ -20,6 +20,8 @@ class ZeroTimeline extends HTMLElement {
   /** Numbers of the first and the last event shown. */
   first = 0;
   last = 0;
+  /** The loop as the reader changed it, if so. @type {string|null} */
+  loop = null;
   /** The event that made the buffer pointed at. @type {number|undefined} */
   pointed = undefined;
 
@@ -56,6 +58,7 @@ class ZeroTimeline extends HTMLElement {
     const known = /** @type {any} */ (choiceOf(/** @type {any} */ (this.timeline).data.settings));
     for (const name of Object.keys(known)) if (typeof stored[name] === typeof known[name]) known[name] = stored[name];
     this.choice = fitting(known);
+    if (typeof stored.loop === 'string') this.loop = stored.loop;
     this.showControls();
     this.redraw();
     this.simulate();
@@ -102,9 +105,13 @@ class ZeroTimeline extends HTMLElement {
       target.setAttribute('aria-valuetext', shown.textContent);
     }
     if (['stage', 'model', 'dp_size'].includes(name) && before !== this.choice) this.showControls(name, target.value);
-    remember(this.storeKey ?? '', this.choice);
+    this.keep();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.simulate(), RUN_AFTER_MS);
+  }
+
+  keep() {
+    remember(this.storeKey ?? '', { ...this.choice, loop: this.loop ?? undefined });
   }
 
   /** Writes the controls again, because which values go together changed; the focus stays where it was. @param {string} [name] @param {string} [value] */
@@ -129,21 +136,60 @@ class ZeroTimeline extends HTMLElement {
       run = { status: 'error', error: String(error), value: null, elapsedMs: 0 };
     }
     if (request !== this.request) return;
-    if (run.status !== 'ok') {
-      this.say(text('page.timeline.failed', { reason: (run.error ?? run.status).trim().split('\n').at(-1) ?? '' }), true);
+    const problem = run.status === 'ok' ? run.value.error : (run.error ?? run.status).trim().split('\n').at(-1);
+    this.piece('loop-problem').textContent = problem && this.loop !== null ? problem : '';
+    if (problem) {
+      this.say(text('page.timeline.failed', { reason: problem }), true);
       return;
     }
     this.say('');
     this.dataset.elapsed = String(Math.round(run.elapsedMs));
-    this.show(new Timeline(run.value));
+    this.piece('effect').innerHTML = run.value.effect ? effectHtml(run.value.effect, pageStrings(), this.id) : '';
+    this.edit(false);
+    this.show(new Timeline(run.value.data));
   }
 
+  /** Simulates; where something may have gone wrong with the training, checks that too. */
   program() {
-    const settings = JSON.stringify(JSON.stringify({ ...this.fixed, ...this.choice }));
+    const { breaks, ...choice } = /** @type {any} */ (this.choice);
+    const settings = JSON.stringify(JSON.stringify({ ...this.fixed, ...choice, breaks: breaks === 'none' ? [] : [breaks] }));
+    const loop = this.loop === null ? 'None' : `loop_from_text(json.loads(${JSON.stringify(JSON.stringify(this.loop))}))`;
     return `import json
 from zeroledger.simulate import simulate
+from zeroledger.simulate.effect import effect
 from zeroledger.simulate.picture import page_data
-page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
+from zeroledger.simulate.source import error_in_loop, loop_from_text
+
+def _timeline(settings, rank, checks):
+    try:
+        loop = ${loop}
+        run = simulate(**settings, train_step=loop)
+        return {"data": page_data(run, rank), "effect": effect(run, loop) if checks and run.steps else None}
+    except Exception as error:
+        return {"error": error_in_loop(error)}
+
+_timeline(json.loads(${settings}), ${this.rank ?? 0}, ${breaks === 'none' && this.loop === null ? 'False' : 'True'})`;
+  }
+
+  // --- the reader's own loop
+
+  /** Shows the loop as text to change, or as lines to follow. @param {boolean} editing */
+  edit(editing) {
+    const editor = /** @type {HTMLTextAreaElement} */ (this.piece('editor'));
+    if (editing && editor.hidden) editor.value = this.loop ?? this.run.data.loop.join('\n');
+    editor.hidden = !editing;
+    this.piece('loop').hidden = editing;
+    for (const [action, shown] of /** @type {[string, boolean][]} */ ([['change-loop', !editing], ['run-loop', editing], ['original-loop', editing || this.loop !== null]])) {
+      /** @type {HTMLElement} */ (this.querySelector(`[data-action=${action}]`)).hidden = !shown;
+    }
+    if (editing) editor.focus();
+  }
+
+  /** @param {string|null} loop  null: the original */
+  runLoop(loop) {
+    this.loop = loop;
+    this.keep();
+    this.simulate();
   }
 
   /** @param {Timeline} timeline */
@@ -291,6 +337,9 @@ page_data(simulate(**json.loads(${settings})), ${this.rank ?? 0})`;
       this.announce();
     }
     if (action === 'peak') this.toPeak();
+    if (action === 'change-loop') this.edit(true);
+    if (action === 'run-loop') this.runLoop(/** @type {HTMLTextAreaElement} */ (this.piece('editor')).value);
+    if (action === 'original-loop') this.runLoop(null);
   }
 
   toPeak() {

@@ -11,7 +11,7 @@ import { WORK, timelineSvg } from './timeline.js';
  * @typedef {import('./timeline-data.js').TimelineEvent} TimelineEvent
  * @typedef {Record<string, string>} Strings
  * @typedef {{model: string, stage: number, dp_size: number, micro_batch_size: number, gradient_accumulation_steps: number,
- *   prefetch_depth: number, reduce_bucket_numel: number, recompute: string, offload: string, overlap: boolean}} Choice
+ *   prefetch_depth: number, reduce_bucket_numel: number, recompute: string, offload: string, overlap: boolean, breaks: string}} Choice
  */
 
 export const UNIT = 'MB';
@@ -19,13 +19,14 @@ export const WIDTHS = { wide: 680, narrow: 320 };
 export const BUCKETS = [1, 1_000_000, 2_000_000, 4_000_000, 1_000_000_000];
 export const DP_SIZES = [1, 2, 3, 4, 6, 8];
 const OFFLOAD_FROM_STAGE = /** @type {Record<string, number>} */ ({ none: 0, optimizer: 1, params: 3 });
+export const BREAKS = ['mean_of_means', 'no_accumulation_division', 'schedule_per_rank', 'extra_adam_step', 'skip_reduce'];
 const LARGEST_TABLE = 240; // rows
 const LISTED_BUFFERS = 14;
 
 /** @type {Choice} */
 export const START = {
   model: 'mlp', stage: 3, dp_size: 4, micro_batch_size: 1, gradient_accumulation_steps: 2, prefetch_depth: 1,
-  reduce_bucket_numel: 2_000_000, recompute: 'none', offload: 'none', overlap: true,
+  reduce_bucket_numel: 2_000_000, recompute: 'none', offload: 'none', overlap: true, breaks: 'none',
 };
 
 /**
@@ -40,7 +41,8 @@ export function fitting(choice) {
 
 /** The choice in a run's settings. @param {Record<string, any>} settings @returns {Choice} */
 export function choiceOf(settings) {
-  return /** @type {Choice} */ (Object.fromEntries(Object.keys(START).map((name) => [name, settings[name] ?? START[/** @type {keyof Choice} */ (name)]])));
+  const found = Object.fromEntries(Object.keys(START).map((name) => [name, settings[name] ?? START[/** @type {keyof Choice} */ (name)]]));
+  return /** @type {Choice} */ ({ ...found, breaks: settings.breaks?.[0] ?? 'none' });
 }
 
 /** Texts of a page of one language. @param {Strings} strings */
@@ -189,8 +191,45 @@ export function summaryHtml(timeline, strings) {
   const t = texts(strings);
   const { losses, out_of_memory: ended, num_params: count } = timeline.data;
   if (ended) return `<p class="zl-problem"><strong>${escapeHtml(t('out_of_memory'))}</strong> <span lang="en">${escapeHtml(ended)}</span></p>`;
-  const loss = losses.map((value) => value.toFixed(4)).join(' → ');
+  const loss = losses.map((value) => (value === null ? '∞' : value.toFixed(4))).join(' → ');
   return `<p class="zl-floor">${escapeHtml(t('summary', { num_params: groupDigits(count), losses: loss, events: groupDigits(timeline.events.length) }))}</p>`;
+}
+
+/**
+ * @typedef {{check: {ok: boolean, name: string|null, worst_difference: number, largest_gradient: number, ratio: number|null, flipped: number,
+ *   first_update: number, disagreement: number, learning_rates: number[], expected_learning_rates: number[]}, losses: number[], expected_losses: number[]}} Effect
+ */
+
+/** The check's verdict, its figures, and the loss beside what it should be. @param {Effect} effect @param {Strings} strings @param {string} id */
+export function effectHtml({ check, losses, expected_losses: expected }, strings, id) {
+  const t = texts(strings);
+  const short = (/** @type {number|null} */ value) => (value === null ? '∞' : String(Number(value.toPrecision(4))));
+  const lines = [t('effect.gradient', { difference: short(check.worst_difference), largest: short(check.largest_gradient) })];
+  if (check.ratio !== null && Math.abs(check.ratio - 1) > 1e-9) lines.push(t('effect.ratio', { ratio: short(check.ratio) }));
+  if (check.flipped) lines.push(t('effect.flipped', { count: check.flipped }));
+  if (check.disagreement) lines.push(t('effect.disagreement', { difference: short(check.disagreement) }));
+  lines.push(t('effect.update', { ratio: short(check.first_update) }));
+  const [rate, rightRate] = [check.learning_rates.at(-1) ?? 0, check.expected_learning_rates.at(-1) ?? 0];
+  if (rate !== rightRate) lines.push(t('effect.rates', { rate: short(rate), expected: short(rightRate) }));
+  const verdict = check.ok ? t('effect.same') : t('effect.differs', { name: t(`breaks.${check.name}`) });
+  return `<p class="zl-buffers-title">${escapeHtml(t('effect.title'))}</p><p class="zl-verdict-line${check.ok ? ' zl-right' : ''}"><strong>${escapeHtml(verdict)}</strong></p>`
+    + `<ul class="zl-effect">${lines.map((line) => `<li>${escapeHtml(line)}</li>`).join('')}</ul>${lossSvg(losses, expected, strings, id)}`;
+}
+
+/** Two loss curves. @param {number[]} losses @param {number[]} expected @param {Strings} strings @param {string} id */
+function lossSvg(losses, expected, strings, id) {
+  const t = texts(strings);
+  const [width, height, left, bottom] = [320, 150, 34, 128];
+  const all = [...losses, ...expected].filter(Number.isFinite);
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const x = (/** @type {number} */ step) => left + ((width - left - 6) * step) / Math.max(expected.length - 1, 1);
+  const y = (/** @type {number} */ loss) => 12 + ((bottom - 12) * (high - loss)) / Math.max(high - low, 1e-9);
+  const points = (/** @type {number[]} */ curve) => curve.map((loss, step) => (Number.isFinite(loss) ? `${x(step).toFixed(1)},${y(loss).toFixed(1)}` : '')).join(' ').trim();
+  const name = t('effect.chart', { steps: expected.length, loss: losses.at(-1)?.toFixed(3) ?? '∞', expected: expected.at(-1)?.toFixed(3) ?? '' });
+  const scale = [high, low].map((loss) => `<text class="zl-muted" text-anchor="end" font-size="11" x="${left - 5}" y="${(y(loss) + 4).toFixed(1)}">${loss.toFixed(2)}</text>`);
+  return `<figure class="zl-figure zl-loss"><svg class="zl-chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="${id}-loss"><title id="${id}-loss">${escapeHtml(name)}</title>`
+    + `<line class="zl-grid" x1="${left}" x2="${width}" y1="${bottom}" y2="${bottom}"/>${scale.join('')}<polyline class="zl-loss-right" points="${points(expected)}"/><polyline class="zl-loss-run" points="${points(losses)}"/></svg>`
+    + `<figcaption><span class="zl-swatch-line zl-loss-run"></span>${escapeHtml(t('effect.this_run'))} <span class="zl-swatch-line zl-loss-right"></span>${escapeHtml(t('effect.one_rank'))}</figcaption></figure>`;
 }
 
 /** @param {string} id @param {Choice} choice @param {Strings} strings @param {{rank: number, steps: number}} view */
@@ -204,6 +243,7 @@ export function controlsHtml(id, choice, strings, { rank, steps }) {
     `<div class="zl-field zl-field-${name}"><label for="${id}-${name}">${e(name)} <output for="${id}-${name}" data-part="${name}">${escapeHtml(shown)}</output></label><input type="range" id="${id}-${name}" data-control="${name}" min="${min}" max="${max}" step="1" value="${value}" aria-valuetext="${escapeHtml(shown)}"></div>`;
   const ranks = Array.from({ length: choice.dp_size }, (_, index) => `<option value="${index}"${index === rank ? ' selected' : ''}>${index}</option>`);
   const windows = [`<option value="all">${e('all_steps')}</option>`, ...Array.from({ length: steps }, (_, index) => `<option value="${index}"${index === 0 ? ' selected' : ''}>${escapeHtml(t('one_step', { step: index + 1 }))}</option>`)];
+  const breaks = ['none', ...BREAKS].map((name) => `<option value="${name}"${name === choice.breaks ? ' selected' : ''}>${e(`breaks.${name}`)}</option>`);
   const named = (/** @type {string} */ name) => (/** @type {string|number} */ value) => t(`${name}.${value}`);
   return `<form class="zl-controls zl-timeline-controls" aria-label="${e('controls')}" autocomplete="off">`
     + segments('stage', [0, 1, 2, 3], choice.stage, String)
@@ -215,7 +255,7 @@ export function controlsHtml(id, choice, strings, { rank, steps }) {
     + segments('model', ['mlp', 'transformer'], choice.model, named('model'))
     + segments('recompute', choice.model === 'mlp' ? ['none', 'full'] : ['none', 'selective', 'full'], choice.recompute, named('recompute'))
     + segments('offload', Object.keys(OFFLOAD_FROM_STAGE).filter((name) => choice.stage >= OFFLOAD_FROM_STAGE[name]), choice.offload, named('offload'))
-    + `<div class="zl-field zl-timeline-selects"><label>${e('rank')} <select data-control="rank">${ranks.join('')}</select></label> <label>${e('shown')} <select data-control="step">${windows.join('')}</select></label> <label><input type="checkbox" data-control="overlap"${choice.overlap ? ' checked' : ''}> ${e('overlap')}</label></div>`
+    + `<div class="zl-field zl-timeline-selects"><label>${e('rank')} <select data-control="rank">${ranks.join('')}</select></label> <label>${e('shown')} <select data-control="step">${windows.join('')}</select></label> <label>${e('breaks')} <select data-control="breaks">${breaks.join('')}</select></label> <label><input type="checkbox" data-control="overlap"${choice.overlap ? ' checked' : ''}> ${e('overlap')}</label></div>`
     + `<p class="zl-status" role="status" data-part="status"></p></form>`;
 }
 
@@ -243,7 +283,11 @@ export function timelineHtml(timeline, strings, id) {
 <div class="zl-player" role="group" aria-label="${e('player')}"><button type="button" class="zl-button" data-action="play">${e('play')}</button><button type="button" class="zl-button zl-quiet" data-action="back" aria-label="${e('back')}">◀</button><button type="button" class="zl-button zl-quiet" data-action="forward" aria-label="${e('forward')}">▶</button><button type="button" class="zl-button zl-quiet" data-action="peak">${e('to_peak')}</button><input type="range" data-control="cursor" min="0" max="${timeline.events.length - 1}" value="${index}" aria-label="${e('cursor')}"></div>
 <div class="zl-moment"><div><div class="zl-now" data-part="now">${nowHtml(timeline, strings, index)}</div><div data-part="states">${statesHtml(timeline, strings, index)}</div></div><div data-part="buffers">${buffersHtml(timeline, strings, index)}</div></div>
 <div data-part="summary">${summaryHtml(timeline, strings)}</div>
-<details class="zl-timeline-details"><summary>${e('loop_title')}</summary><pre class="zl-code zl-loop" tabindex="0" data-part="loop">${loopHtml(timeline)}</pre></details>
+<div data-part="effect"></div>
+<details class="zl-timeline-details"><summary>${e('loop_title')}</summary><p class="zl-floor zl-player">${e('loop.try')}</p><pre class="zl-code zl-loop" tabindex="0" data-part="loop">${loopHtml(timeline)}</pre>
+<textarea class="zl-loop-editor" data-part="editor" rows="24" spellcheck="false" wrap="off" autocapitalize="off" aria-label="${e('loop.label')}" hidden></textarea>
+<p class="zl-problem" role="alert" data-part="loop-problem"></p>
+<p class="zl-player"><button type="button" class="zl-button" data-action="change-loop">${e('loop.change')}</button><button type="button" class="zl-button" data-action="run-loop" hidden>${e('loop.run')}</button><button type="button" class="zl-button zl-quiet" data-action="original-loop" hidden>${e('loop.original')}</button></p></details>
 <details class="zl-timeline-details"><summary>${e('table_title')}</summary><div data-part="table">${tableHtml(timeline, strings, step)}</div></details>
 <p class="zl-sr" aria-live="polite" data-part="announce"></p>`;
 }
