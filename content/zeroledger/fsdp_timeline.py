@@ -61,11 +61,11 @@ def fsdp_instants(stack, fsdp, tensors=None):
     whole = stack.has_embedding and stack.loss is not None and stack.settings.tp_size == 1
     if tensors is None and not whole:
         raise ConfigError("tensors", None, "the rank's own (mesh.rank_tensors) under tensor or pipeline parallelism")
-    timeline = _Timeline(stack, fsdp, stack.shape if tensors is None else tensors)
+    timeline = FsdpTimeline(stack, fsdp, stack.shape if tensors is None else tensors)
     return tuple(Instant(name, (timeline.shards(), *rows), phase) for name, rows, phase in timeline.moments())
 
 
-class _Timeline:
+class FsdpTimeline:
     """Walks one step, layer by layer; a rank without root still has its layers."""
 
     def __init__(self, stack, fsdp, tensors):
@@ -113,20 +113,21 @@ class _Timeline:
         """Gradients of head and final norm, whole until the root is reduced last."""
         return MemoryRow("unsharded_grads", "head and final norm", self.stack.head_grad_numel() * self.param_bytes)
 
-    def moments(self):
-        """(name, rows, phase) of every instant in order."""
-        for name, rows in self.forward():
+    def moments(self, layers=None):
+        """(name, rows, phase) of every instant in order; with ``layers`` (ascending numbers) of those layers only."""
+        layers = range(self.last + 1) if layers is None else layers
+        for name, rows in self.forward(layers):
             yield name, rows, "forward"
         yield from self.loss()
-        for layer in range(self.last, -1, -1):
+        for layer in reversed(layers):
             for name, rows in self.backward(layer):
                 yield name, rows, "backward"
         for name, rows in self.reduce_root():
             yield name, rows, "backward"
 
-    def forward(self):
+    def forward(self, layers):
         """A layer's gathered flat buffer lives beside the weights copied out of it until the next layer's copy-out."""
-        for layer in range(self.last + 1):
+        for layer in layers:
             whole = self.gathered(0 if self.keeps_layers else layer, layer + 1)
             buffers = self.gathering(layer, min(layer + max(1, self.fsdp.prefetch_depth), self.last + 1))
             working = MemoryRow("activations", f"layer {layer}", self.stack.working_bytes(layer))
