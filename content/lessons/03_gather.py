@@ -151,12 +151,12 @@ for N in (8, 64, 512):
     print(N, *(format_bytes(size, "GB", 2) for size in (state, extra, state + extra)))
 
 # %% [markdown] id="instants" lang="zh-CN"
-# 还没算激活。下面按张量走完整个一步，取峰值那一刻，分账户列出（批次 1，序列 4096，全部重计算；Adam 的两个矩另算）。
+# 还没算激活。下面按张量走完整个一步，取峰值那一刻，分账户列出（微批次 1，序列长度 4096，整层重计算；Adam 的两个矩另算）。
 #
 # 注意峰值的位置也变了：8 个 rank 时在反向快结束的第 1 层，那时梯度分片已经攒了一大堆；64 个 rank 时梯度分片很小，峰值跑到反向刚开始的第 30 层，那时保存的激活最多。加卡不只是降低峰值，还会换一个时刻当峰值，优化的对象也就换了。
 
 # %% [markdown] id="instants" lang="en"
-# Activations are still missing. The next cell walks a whole step tensor by tensor and shows the peak instant by account (batch 1, sequence 4096, full recomputation; Adam's two moments are not in it).
+# Activations are still missing. The next cell walks a whole step tensor by tensor and shows the peak instant by account (micro-batch 1, sequence length 4096, full recomputation; Adam's two moments are not in it).
 #
 # Notice where the peak is. With 8 ranks it falls in layer 1, near the end of backward, when the gradient shards have piled up. With 64 ranks those shards are small and the peak moves to layer 30, where backward has just begun and most activations are still held. More cards do lower the peak; they also make another instant the peak, and so change what is worth optimising.
 
@@ -224,7 +224,7 @@ for depth in range(4):
 # DeepSpeed 不按层数预取，按元素个数：
 #
 # - `stage3_prefetch_bucket_size`，默认 `5e7`：提前收集多少；
-# - `stage3_max_live_parameters`，默认 `1e9`：整份的参数超过这个数，就不再预取；
+# - `stage3_max_live_parameters`，驻留参数上限，默认 `1e9`：整份在场的参数超过这个数，就不再预取；
 # - `stage3_max_reuse_distance`，默认 `1e9`：用完之后，如果 10<sup>9</sup> 个元素以内还要再用，就先不放。
 #
 # 下面是 Llama 2 7B 前向、反向里同时整份在场的元素最多有多少。默认值允许 10<sup>9</sup> 个以上，按 BF16 就是两个多 GB，与 N 无关；三个旋钮都归零，只剩最大的一个张量。中间一行只关预取，还要把重用距离也归零才见底。模型不到 10<sup>9</sup> 个参数时，默认值会让整个模型一直在场，阶段 3 等于没开。
