@@ -284,10 +284,10 @@ export function timelineHtml(timeline, strings, id) {
 <div class="zl-moment"><div><div class="zl-now" data-part="now">${nowHtml(timeline, strings, index)}</div><div data-part="states">${statesHtml(timeline, strings, index)}</div></div><div data-part="buffers">${buffersHtml(timeline, strings, index)}</div></div>
 <div data-part="summary">${summaryHtml(timeline, strings)}</div>
 <div data-part="effect"></div>
-<details class="zl-timeline-details"><summary>${e('loop_title')}</summary><p class="zl-floor zl-player">${e('loop.try')}</p><pre class="zl-code zl-loop" tabindex="0" data-part="loop">${loopHtml(timeline)}</pre>
+<details class="zl-timeline-details"><summary>${e('loop_title')}</summary><p class="zl-floor zl-live-only">${e('loop.try')}</p><pre class="zl-code zl-loop" tabindex="0" data-part="loop">${loopHtml(timeline)}</pre>
 <textarea class="zl-loop-editor" data-part="editor" rows="24" spellcheck="false" wrap="off" autocapitalize="off" aria-label="${e('loop.label')}" hidden></textarea>
 <p class="zl-problem" role="alert" data-part="loop-problem"></p>
-<p class="zl-player"><button type="button" class="zl-button" data-action="change-loop">${e('loop.change')}</button><button type="button" class="zl-button" data-action="run-loop" hidden>${e('loop.run')}</button><button type="button" class="zl-button zl-quiet" data-action="original-loop" hidden>${e('loop.original')}</button></p></details>
+<p class="zl-actions zl-live-only"><button type="button" class="zl-button" data-action="change-loop">${e('loop.change')}</button><button type="button" class="zl-button" data-action="run-loop" hidden>${e('loop.run')}</button><button type="button" class="zl-button zl-quiet" data-action="original-loop" hidden>${e('loop.original')}</button></p></details>
 <details class="zl-timeline-details"><summary>${e('table_title')}</summary><div data-part="table">${tableHtml(timeline, strings, step)}</div></details>
 <p class="zl-sr" aria-live="polite" data-part="announce"></p>`;
 }
