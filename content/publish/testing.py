@@ -28,7 +28,7 @@ def suites(pytest_arguments: list[str]) -> list[tuple[str, list]]:
     script_tests = sorted((paths.TESTS / "js").glob("*.test.js"))
     return [
         ("type check", [paths.NODE_MODULES / ".bin" / "tsc", "--noEmit", "-p", paths.WEB]),
-        ("script tests", ["node", "--test", *script_tests]),
+        ("script tests", ["node", "--test", "--test-reporter=spec", *script_tests]),
         ("pytest", [sys.executable, "-m", "pytest", paths.TESTS, "-q", "-ra", "--durations=10", *pytest_arguments]),
     ]
 
