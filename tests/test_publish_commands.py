@@ -1,5 +1,6 @@
 """./build.sh from the outside: words, ports, and what is said when something is missing."""
 
+import io
 import os
 import shutil
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import pytest
 from publish import chromium, paths
 from publish.cli import BAD_USAGE, FAILED, USAGE, main
+from publish.console import Console
 from publish.errors import BuildError
 
 BUILD = paths.ROOT / "build.sh"
@@ -108,6 +110,57 @@ def test_a_stub_instead_of_chromium_is_passed_over(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(chromium, "MACOS_PATHS", ())
     assert chromium.find_chromium() == str(tmp_path / "google-chrome")
+
+
+@pytest.fixture
+def installers(monkeypatch):
+    """A machine without Chromium on which installers only record that they were called."""
+    called = []
+
+    def record(command, log_name, remedy):
+        called.append(log_name)
+        if log_name in installers_that_fail:
+            raise BuildError(f"{log_name} failed", remedy)
+        return ""
+
+    installers_that_fail = set()
+    monkeypatch.setattr(chromium, "find_chromium", lambda: "/usr/bin/chromium" if "apt-chromium" in called[-1:] else None)
+    monkeypatch.setattr(chromium, "run_tool", record)
+    monkeypatch.setattr(chromium.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(chromium.os, "geteuid", lambda: 0)
+    return called, installers_that_fail, monkeypatch
+
+
+def quiet():
+    return Console(io.StringIO())
+
+
+def test_root_gets_chromium_by_apt(installers):
+    called, _, _ = installers
+    assert chromium.ensure_chromium(quiet()) == "/usr/bin/chromium"
+    assert called == ["apt-update", "apt-chromium"]
+
+
+def test_where_apt_fails_playwright_installs_its_own(installers):
+    called, fail, _ = installers
+    fail.add("apt-update")
+    assert chromium.ensure_chromium(quiet()) is None
+    assert called == ["apt-update", "playwright-chromium"]
+
+
+def test_others_than_root_do_not_try_apt(installers):
+    called, _, monkeypatch = installers
+    monkeypatch.setattr(chromium.os, "geteuid", lambda: 1000)
+    assert chromium.ensure_chromium(quiet()) is None
+    assert called == ["playwright-chromium"]
+
+
+def test_without_any_chromium_it_says_what_to_do(installers):
+    _, fail, _ = installers
+    fail.update({"apt-update", "playwright-chromium"})
+    with pytest.raises(BuildError) as error:
+        chromium.ensure_chromium(quiet())
+    assert "CHROMIUM=" in error.value.remedy
 
 
 def test_ci_runs_the_test_command():
