@@ -80,7 +80,7 @@ def fit_line(fit, unit="GB"):
 
 def levers_table(levers, account, unit="GB"):
     """``Lever``s as text, with their prices."""
-    from .levers import cost_words
+    from .lever_search import cost_words
 
     if not levers:
         return f"Nothing we know shrinks the largest account, {account}."

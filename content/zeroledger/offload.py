@@ -149,7 +149,7 @@ def role_of(category):
     """"params", "grads" or "optimizer" (master weights, moments) for a recipe's ``category``."""
     if "grads" in category:
         return "grads"
-    return "params" if category.startswith(("params", "adapter_params", "scale")) else "optimizer"
+    return "params" if category.startswith(("params", "adapter_params", "quant_scale")) else "optimizer"
 
 
 def _row(category, role, tier, num_bytes, placement, extra=False):

@@ -1,6 +1,6 @@
 """Seconds that offloading adds to a step, for many configurations: ``offload_verdict``'s arithmetic on cached parts."""
 
-from .budget import offload_of
+from .budgets import offload_of
 from .mesh import Mesh
 from .offload_time import offload_verdict
 

@@ -7,7 +7,7 @@ Memory is ``budget``'s (by ``quick_budget``), time ``StepTimes``' and ``offload_
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .budget import Budget, budget, card_bytes
+from .budgets import Budget, budget, card_bytes
 from .collectives import interconnect
 from .errors import ConfigError, InvalidInput, check_choice, check_count, check_number
 from .mesh import Mesh

@@ -9,7 +9,7 @@ part grows in proportion to the micro-batch and, by equal steps, to the micro-ba
 
 from operator import add
 
-from .budget import UNCERTAINTY, candidate_stages, is_estimated
+from .budgets import UNCERTAINTY, candidate_stages, is_estimated
 from .engines import engine_instants
 from .mesh import Mesh
 from .offload import Placement

@@ -30,7 +30,7 @@ class Cost:
 
 def training_cost(training, pp_rank=0):
     """The ``Cost`` of a ``Training``; operations are the model's, shared evenly by the ranks of a copy."""
-    from .budget import offload_of
+    from .budgets import offload_of
 
     mesh = training.mesh
     flops = step_flops(training.model, training.micro_batch_size, training.seq_length, training.recompute,

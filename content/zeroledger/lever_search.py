@@ -5,10 +5,10 @@ Keys are stable, so that pages can name levers in their own language; ``words`` 
 
 from dataclasses import dataclass, replace
 
-from .budget import Budget, budget
+from .budgets import Budget, budget
 from .errors import InvalidInput
 from .offload import Placement
-from .training_cost import training_cost
+from .training_costs import training_cost
 
 SMALL_BUCKET_NUMEL = 50_000_000
 LOSS_CHUNKS = 8
