@@ -103,10 +103,10 @@ for row in gather_rows(root, layer, prefetch_depth=1):
 timeline(stage=3, dp_size=4, prefetch_depth=1, num_steps=1)
 
 # %% [markdown] id="scaling-toy" lang="zh-CN"
-# 把刚才看到的写成表。每行是 N、静态状态、实际峰值、峰值所在的时刻。静态一列每次正好减半，峰值一列越减越慢。把 `stage=3` 改成 `stage=2` 再看：静态那一列为什么也减不动了？
+# 把刚才看到的写成表。每行是 N、静态状态、实际峰值、峰值所在的时刻。静态一列每次正好减半，峰值一列越减越慢：锯齿的高度没有变，整份的一层就是整份的一层。把 `stage=3` 改成 `stage=2` 再看：静态那一列为什么也减不动了？
 
 # %% [markdown] id="scaling-toy" lang="en"
-# The same as a table: N, static state, true peak, and the instant of the peak. The static column halves exactly each time; the peak shrinks less and less. Change `stage=3` to `stage=2`: why does the static column now get stuck as well?
+# The same as a table: N, static state, true peak, and the instant of the peak. The static column halves exactly each time, the peak shrinks less and less: the teeth keep their height, since a whole layer is a whole layer. Change `stage=3` to `stage=2`: why does the static column now get stuck as well?
 
 # %% id="live-simulated" tags=["live"]
 from zeroledger.simulate import simulate

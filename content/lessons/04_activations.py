@@ -165,14 +165,14 @@ for recompute in ("none", "selective", "full"):
 #
 # 下面是一个小 transformer 在 4 个虚拟 rank 上的一步，阶段 3，不重计算。激活像一座山：前向一层层堆上去，反向一层层拆下来。
 #
-# 把重计算从“不”换成“全部”：山变成低坡，反向的每一层多出一个尖，那是重算时临时出现的整层激活；时间轴也变长了。虚线（静态状态）始终没有动。然后把微批次往上加，看哪些颜色跟着长，哪些不动。
+# 把激活重计算从“关”换成“完全”：山变成低坡，反向的每一层多出一个尖，那是重算时临时出现的整层激活；时间轴也变长了。虚线（静态状态）始终没有动。然后把微批次往上加，看哪些颜色跟着长，哪些不动。
 
 # %% [markdown] id="watch" lang="en"
 # ## Watch it change shape
 #
 # One step of a small transformer on four virtual ranks, stage 3, nothing recomputed. Activations look like a hill: forward piles them up layer by layer, backward takes them down.
 #
-# Switch recomputation to full. The hill becomes a low slope, with a spike at each layer of backward where the whole layer appears again for a moment, and the time axis gets longer. The dashed line, the static state, has not moved. Then raise the micro-batch and see which colours grow and which do not.
+# Switch activation checkpointing from off to full. The hill becomes a low slope, with a spike at each layer of backward where the whole layer appears again for a moment, and the time axis gets longer. The dashed line, the static state, has not moved. Then raise the micro-batch and see which colours grow and which do not.
 
 # %% id="timeline" tags=["timeline"]
 timeline(model="transformer", stage=3, dp_size=4, seq_length=12, num_steps=1, recompute="none")
