@@ -279,7 +279,7 @@ def test_a_mistake_is_named_and_its_loss_drawn(page, site, lang):
     timeline.locator("[data-control=breaks]").select_option("extra_adam_step")
     wait_for_run(page, before)
     effect = page.locator(PART.format("effect"))
-    expect(effect).to_contain_text({"en": "No: extra Adam step on zero gradients", "zh": "不是：多一次零梯度的 Adam 更新"}[lang])
+    expect(effect).to_contain_text({"en": "No: extra Adam step on zero gradients", "zh": "不是：多一次零梯度的 Adam 更新"}[lang], timeout=PYTHON_TIMEOUT_MS)
     expect(effect).to_contain_text("0.7441")
     assert effect.locator("polyline").count() == 2
     before = runs(page)
@@ -305,7 +305,7 @@ def test_a_changed_loop_changes_picture_and_verdict(page, site):
 
     run_with("ranks.stage >= 2 or last_micro_batch", "last_micro_batch")  # whole gradients until the last micro-batch
     assert shown_peak(page) != peak
-    expect(page.locator(PART.format("effect"))).to_contain_text("Yes.")
+    expect(page.locator(PART.format("effect"))).to_contain_text("Yes.", timeout=PYTHON_TIMEOUT_MS)
     run_with("ranks.reduce_scatter(ranks.bucket)", "ranks.all_reduce(ranks.bucket)")
     expect(timeline.locator(".zl-legend")).to_contain_text("all-reduce")
     expect(timeline.locator(".zl-loop")).to_contain_text("ranks.all_reduce(ranks.bucket)  # every rank gets its own piece")

@@ -14,6 +14,14 @@ import {
 const RUN_AFTER_MS = 250; // a slider on its way sends many events
 const PLAY_MS = 12_000; // for what is shown
 const ANNOUNCE_AFTER_MS = 500;
+const COMPARE = `
+from zeroledger.simulate.effect import effect
+
+try:
+    _answer = effect(_run, _loop)
+except Exception as error:
+    _answer = {"error": error_in_loop(error)}
+_answer`;
 const SVG = 'http://www.w3.org/2000/svg';
 
 class ZeroTimeline extends HTMLElement {
@@ -144,31 +152,40 @@ class ZeroTimeline extends HTMLElement {
     }
     this.say('');
     this.dataset.elapsed = String(Math.round(run.elapsedMs));
-    this.piece('effect').innerHTML = run.value.effect ? effectHtml(run.value.effect, pageStrings(), this.id) : '';
+    this.piece('effect').textContent = '';
     this.edit(false);
     this.show(new Timeline(run.value.data));
+    if (this.loop !== null || this.choice?.breaks !== 'none') await this.compare(request);
   }
 
-  /** Simulates; where something may have gone wrong with the training, checks that too. */
+  /** Has Python compare the run just made, which its session still holds, with one rank. @param {number} request */
+  async compare(request) {
+    const place = this.piece('effect');
+    place.textContent = text('page.timeline.comparing');
+    const runner = await pageRunner();
+    const run = await runner.run(COMPARE, { result: 'json', session: 'timeline', limitMs: 60_000 });
+    if (request !== this.request) return;
+    const problem = run.status === 'ok' ? run.value.error : (run.error ?? run.status).trim().split('\n').at(-1);
+    if (problem) place.textContent = text('page.timeline.failed', { reason: problem });
+    else place.innerHTML = effectHtml(run.value, pageStrings(), this.id);
+  }
+
   program() {
     const { breaks, ...choice } = /** @type {any} */ (this.choice);
     const settings = JSON.stringify(JSON.stringify({ ...this.fixed, ...choice, breaks: breaks === 'none' ? [] : [breaks] }));
     const loop = this.loop === null ? 'None' : `loop_from_text(json.loads(${JSON.stringify(JSON.stringify(this.loop))}))`;
     return `import json
 from zeroledger.simulate import simulate
-from zeroledger.simulate.effect import effect
 from zeroledger.simulate.picture import page_data
 from zeroledger.simulate.source import error_in_loop, loop_from_text
 
-def _timeline(settings, rank, checks):
-    try:
-        loop = ${loop}
-        run = simulate(**settings, train_step=loop)
-        return {"data": page_data(run, rank), "effect": effect(run, loop) if checks and run.steps else None}
-    except Exception as error:
-        return {"error": error_in_loop(error)}
-
-_timeline(json.loads(${settings}), ${this.rank ?? 0}, ${breaks === 'none' && this.loop === null ? 'False' : 'True'})`;
+try:
+    _loop = ${loop}
+    _run = simulate(**json.loads(${settings}), train_step=_loop)
+    _answer = {"data": page_data(_run, ${this.rank ?? 0})}
+except Exception as error:
+    _answer = {"error": error_in_loop(error)}
+_answer`;
   }
 
   // --- the reader's own loop
