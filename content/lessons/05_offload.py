@@ -75,10 +75,10 @@ for row in plan.rows:
 print(format_bytes(plan.bytes_per_rank("device"), "GB"), format_bytes(plan.bytes_per_node("cpu"), "GB"))
 
 # %% [markdown] id="rows-try" lang="zh-CN"
-# 改一改：把 `Placement("cpu", …)` 换成 `Placement("cpu", "cpu", …)`，参数也走，显存一侧剩多少？再把 `stage` 改成 2，让参数留在卡上，内存一侧又变成多少？（阶段 2 时 `Placement("cpu", "cpu")` 会被拒绝，报错会说出原因。）
+# 改一改：把 `Placement("cpu", …)` 换成 `Placement("cpu", "cpu", …)`，参数也走，显存一侧剩多少？再把 `stage` 改成 2，让参数留在卡上：内存一侧变了吗，显存一侧呢？（阶段 2 时 `Placement("cpu", "cpu")` 会被拒绝，报错会说出原因。）
 
 # %% [markdown] id="rows-try" lang="en"
-# Now change it. Write `Placement("cpu", "cpu", …)` to send the parameters away too: what is left on the device? Then set `stage=2` with the parameters on the card: what does host memory hold? (`Placement("cpu", "cpu")` is refused at stage 2, and the error says why.)
+# Now change it. Write `Placement("cpu", "cpu", …)` to send the parameters away too: what is left on the device? Then set `stage=2` with the parameters on the card: does host memory change, and does the device? (`Placement("cpu", "cpu")` is refused at stage 2, and the error says why.)
 
 # %% [markdown] id="pinned" lang="zh-CN"
 # ## 锁页内存按 2 的幂取整
@@ -182,11 +182,15 @@ for part, seconds in verdict.busy_s.items():
     print(f"{seconds:7.2f} s  {part}")
 
 # %% [markdown] id="culprit-more" lang="zh-CN"
+# 表里的 PCIe 是每个 rank 各有一条，CPU 更新和 NUMA 内存带宽则由整台机器共用：八个 rank 的搬运都从同样的内存通道过。把 `offload_plan` 里的 rank 数从 1 改成 8（参数量也改大），看哪几行跟着变。
+#
 # #6834 是同一种病的大号版本：72B 的 Qwen，四台机器，优化器和参数都卸载，每步约八千个 token。维护者读了日志后说，更新从约 0.2 秒变成约 10 秒，五十倍。若每台八张卡，每台机器的 CPU 更新即使跑满内存带宽，也要 {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} 秒（这里用 Qwen2.5-72B 代替）。也就是说，几倍的差距是物理的，剩下的才是实现的。
 #
 # 能做的事：确认用的是 DeepSpeedCPUAdam 而不是普通的 Adam；用 `--bind_cores_to_rank` 把线程绑在离显卡近的核上（DeepSpeed 的 PR #7474 里，一个 3B 模型的一步从 3084 毫秒降到 2383 毫秒）；还有最管用的一招，**让一步里的计算更多**，下一节就看到。
 
 # %% [markdown] id="culprit-more" lang="en"
+# In this table every rank has a PCIe link of its own, while the CPU update and the NUMA memory are shared by the node: the transfers of eight ranks pass through the same memory channels. Change the number of ranks in `offload_plan` from 1 to 8, with more parameters, and see which lines follow.
+#
 # #6834 is the same complaint at another size: a 72B Qwen on four nodes, optimizer and parameters offloaded, some eight thousand tokens a step. Reading the log, a maintainer puts the update at about 0.2 seconds without offloading and 10 with it, a factor of fifty. If a node has eight cards, its CPUs need {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} seconds even at full memory bandwidth (with Qwen2.5-72B standing in). A few times slower is physics; the rest is implementation.
 #
 # What helps: make sure it is DeepSpeedCPUAdam and not a plain Adam; bind threads to cores near the card with `--bind_cores_to_rank` (in DeepSpeed's PR #7474 a step of a 3B model went from 3084 to 2383 milliseconds); and, best of all, **more computing in a step**, as the next section shows.

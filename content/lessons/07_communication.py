@@ -317,12 +317,12 @@ print(step.total(phase="forward")["calls"])
 print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow_start), 4))
 
 # %% [markdown] id="culprit-read" lang="zh-CN"
-# 一百多次，每次都有启动的开销。不过 50 微秒一次，整步只多出几十毫秒；要凑够 420 毫秒，每次得白等 {{ 420 / 173 | num 1 }} 毫秒。当时的实现确实是这样：同一个人随后提交的 PR #1188 写道，每次收集都要等前一次通信结束（“异步”其实不异步），收集完还多拷贝一遍。去掉这些之后，前向从约 470 毫秒降到约 270 毫秒，反向从约 900 毫秒降到约 670 毫秒。**一个字节都没少发。**
+# 一百多次，每次都有启动的开销。不过 50 微秒一次，整步只多出几十毫秒；要凑够 420 毫秒，每次得白等 {{ 420 / 173 | num 1 }} 毫秒。所以一定还有别的在等。同一个人随后提交的 PR #1188 点出两处：每次收集都先等前一次通信结束，“异步”其实不异步；收集完还多拷贝一遍。去掉这些之后，前向从约 470 毫秒降到约 270 毫秒，反向从约 900 毫秒降到约 670 毫秒。**一个字节都没少发。**
 #
 # 诊断的顺序值得记住：先算下界；实测接近下界，就去减字节或换网络；差得远，就去数调用、看有没有真的重叠。
 
 # %% [markdown] id="culprit-read" lang="en"
-# More than a hundred, each with its start-up cost. Yet at 50 microseconds apiece they add only some tens of milliseconds to the whole step; to make 420, every call would have to wait {{ 420 / 173 | num 1 }} milliseconds. In the implementation of the day they did. The same person's PR #1188 says that every gather waited for the previous one to finish (the asynchronous call was not), and copied its result once more afterwards. With both removed, forward went from about 470 milliseconds to 270 and backward from 900 to 670. **Not one byte fewer was sent.**
+# More than a hundred, each with its start-up cost. Yet at 50 microseconds apiece they add only some tens of milliseconds to the whole step; to make 420, every call would have to wait {{ 420 / 173 | num 1 }} milliseconds. So something else was waiting. The same person's PR #1188 names two things: every gather first waited for the previous communication to finish, so that the asynchronous call was not asynchronous, and its result was copied once more afterwards. With both removed, forward went from about 470 milliseconds to 270 and backward from 900 to 670. **Not one byte fewer was sent.**
 #
 # The order of diagnosis is worth keeping. Work out the bound. If the measurement is near it, send fewer bytes or buy a faster network. If it is far away, count calls and check that anything overlaps at all.
 
@@ -331,7 +331,7 @@ print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow
 #
 # 1. **加大微批次**，减少累积。通信不变，token 变多。
 # 2. **降一个阶段**。显存够用阶段 2，就别用阶段 3；够用阶段 1，累积就不再花通信。
-# 3. **少而大的收集**。按整层收集，不按每个线性层；预取开到 1。
+# 3. **少而大的收集**。按整层收集，不按每个线性层；预取开到 1。DeepSpeed 的 issue #5047 里，FSDP 快了约一成，提问者认为就差在 ZeRO-3 把收集切得太碎。
 # 4. **别让大家都绕远路**。机内快、机间慢时，把分片限制在机内（FSDP 的混合分片、ZeRO++ 的 hpZ、MiCS），拿显存换机间通信。
 # 5. **压缩**。梯度用 BF16 规约，不用 FP32。先确认数值没有问题（第 9 课）。
 
@@ -340,7 +340,7 @@ print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow
 #
 # 1. **A larger micro-batch**, less accumulation. The same traffic carries more tokens.
 # 2. **One stage lower.** If stage 2 fits, do without stage 3; if stage 1 fits, accumulation costs no traffic any more.
-# 3. **Few and large gathers.** By layer and not by linear module; prefetch at 1.
+# 3. **Few and large gathers.** By layer and not by linear module; prefetch at 1. In DeepSpeed's issue #5047 FSDP was about a tenth faster, and the reporter blames ZeRO-3's many small gathers.
 # 4. **Short ways.** Where the node is fast inside and slow outside, keep the shards inside it (FSDP's hybrid sharding, ZeRO++'s hpZ, MiCS) and pay for the traffic between nodes with memory.
 # 5. **Fewer bytes.** Reduce gradients in BF16 instead of FP32, once you know the numbers bear it (lesson 9).
 
@@ -379,7 +379,7 @@ print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow
 # - Rajbhandari 等，*ZeRO*，arXiv:1910.02054，第 7 节：2Ψ 与 3Ψ。论文没有讨论梯度累积，那一节的结论由规则推出。
 # - NVIDIA nccl-tests（版本 03a204a），PERFORMANCE.md：各集合通信的环形系数。
 # - Wang 等，*ZeRO++*，arXiv:2306.10209；Zhang 等，*MiCS*，arXiv:2205.00119：把通信留在机内。
-# - DeepSpeed issue #1174、PR #1188（2021 年，DeepSpeed 0.3.16，PyTorch 1.8.0）；haotian-liu/LLaVA issue #821。
+# - DeepSpeed issue #1174、PR #1188（2021 年，DeepSpeed 0.3.16，PyTorch 1.8.0）；DeepSpeed issue #5047；haotian-liu/LLaVA issue #821。
 # - A100 与 PCIe、InfiniBand、以太网的标称值见 `interconnect("…").source`。
 #
 # 资料核对日期：2026-09-10。
@@ -397,7 +397,7 @@ print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow
 # - Rajbhandari et al., *ZeRO*, arXiv:1910.02054, section 7: 2Ψ and 3Ψ. The paper does not discuss accumulation; that part follows from the rules.
 # - NVIDIA nccl-tests (at 03a204a), PERFORMANCE.md: ring factors of the collectives.
 # - Wang et al., *ZeRO++*, arXiv:2306.10209; Zhang et al., *MiCS*, arXiv:2205.00119: keeping traffic inside the node.
-# - DeepSpeed issue #1174 and PR #1188 (2021, DeepSpeed 0.3.16, PyTorch 1.8.0); haotian-liu/LLaVA issue #821.
+# - DeepSpeed issue #1174 and PR #1188 (2021, DeepSpeed 0.3.16, PyTorch 1.8.0), issue #5047; haotian-liu/LLaVA issue #821.
 # - Ratings of the A100, PCIe, InfiniBand and Ethernet: see `interconnect("…").source`.
 #
 # Sources checked on 2026-09-10.
