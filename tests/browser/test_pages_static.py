@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from publish import paths
+from publish.lessons import load_lessons
 
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
-PAGES = ["", "en/", "zh/", "en/ledger/", "zh/ledger/"]
+PAGES = [f"{folder}/{page}" for folder in LANGUAGES for page in ("", *(f"{lesson.slug}/" for lesson in load_lessons()))]
 LESSONS = [("en", "112 GB", "Predict first"), ("zh", "112 GB", "先预测")]
 AXE = (paths.NODE_MODULES / "axe-core/axe.min.js").as_posix()
 LARGEST_PAGE_BYTES = 100_000  # compressed, before Python and the editor
@@ -77,7 +78,7 @@ def test_without_javascript_the_root_offers_both_languages(open_page, site):
     page.wait_for_url(site.url + "en/")
 
 
-@pytest.mark.parametrize("path", PAGES[1:])
+@pytest.mark.parametrize("path", PAGES)
 def test_every_link_leads_somewhere(page, site, path):
     page.goto(site.url + path)
     addresses = page.eval_on_selector_all("a[href], link[href]", "links => links.map(link => link.getAttribute('href'))")
@@ -94,20 +95,21 @@ def test_every_link_leads_somewhere(page, site, path):
             assert page.request.get(url).ok, f"{address} is not there"
 
 
-@pytest.mark.parametrize("path", PAGES[1:])
-@pytest.mark.parametrize("width", [360, 320, 768])
-def test_nothing_is_wider_than_a_narrow_screen(open_page, site, path, width):
-    page = open_page(viewport={"width": width, "height": 740})
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_wider_than_a_narrow_screen(page, site, path):
     page.goto(site.url + path)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (768, 360, 320):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("path", PAGES[1:])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(open_page, site, path, scheme):
-    page = open_page(color_scheme=scheme, reduced_motion="reduce")
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing(open_page, site, path):
+    page = open_page(reduced_motion="reduce")
     page.goto(site.url + path)
-    assert violations(page) == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == [], scheme
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -183,7 +185,7 @@ def test_the_keyboard_reaches_everything_in_order(page, site):
 
 
 def test_chinese_pages_are_chinese_and_english_ones_english(page, site):
-    for path in PAGES[1:]:
+    for path in PAGES:
         page.goto(site.url + path)
         text = page.locator("main").inner_text()
         chinese = re.findall(r"[\u4e00-\u9fff]", text)
