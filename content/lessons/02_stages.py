@@ -121,7 +121,7 @@ P, N = 7_000_000_000, 8
 by_hand = [16 * P, 4 * P + 12 * P // N, 2 * P + 14 * P // N, 16 * P // N]
 for stage, expected in enumerate(by_hand):
     assert ledger(P, N, stage).model_states_bytes_per_rank == expected, stage
-    print(stage, format_bytes(expected, "GB", 2), format_bytes(expected, "GiB", 2))
+    print(f"{stage} {expected / GB:7.2f} GB {expected / GIB:7.2f} GiB")
 
 # %% [markdown] id="guess-max" lang="zh-CN"
 # ## 倒过来问
@@ -186,10 +186,11 @@ predict("stages-break-even")
 # Sweep over N. The second column is the parameter count from which stage 2 pays, the third the gain of BERT-large at that N in megabytes (negative: it needs more). Set the bucket to `50_000_000`: the break-even point drops to a tenth and BERT-large gains at once.
 
 # %% id="live-break-even" tags=["live"]
-P, bucket_numel = 340_000_000, 500_000_000
+P, bucket = 340_000_000, 500_000_000
 for N in (2, 4, 8, 64):
-    saved = ledger(P, N, 1).model_states_bytes_per_rank - ledger(P, N, 2).model_states_bytes_per_rank
-    print(N, format_count(bucket_numel * N // (N - 1), 0), (saved - 2 * bucket_numel) // 10**6)
+    one, two = (ledger(P, N, stage)["grads"].bytes_per_rank for stage in (1, 2))
+    gain = (one - two - 2 * bucket) // 10**6
+    print(f"{N:3} {format_count(bucket * N // (N - 1), 0):>5} {gain:5} MB")
 
 # %% [markdown] id="bloom" lang="zh-CN"
 # ## BLOOM 为什么阶段 3 最大
@@ -206,12 +207,14 @@ for N in (2, 4, 8, 64):
 # Stage 3 adds gathered parameters. DeepSpeed's `stage3_max_live_parameters` and `stage3_max_reuse_distance` both default to 10<sup>9</sup> elements. BLOOM-1.1B has hardly more than that, so once gathered the whole model stays. The cell works it out tensor by tensor: the state of the stage, then what comes on top in backward.
 
 # %% id="live-bloom" tags=["live"]
-bloom = TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880,
+bloom = TransformerShape(hidden_size=1536, num_layers=24,
+                         num_attention_heads=16, vocab_size=250_880,
                          gated_mlp=False, norm="layernorm", tie_word_embeddings=True)
 for stage in (2, 3):
-    state = rule_ledger(bloom, 2, stage, rule="deepspeed").model_states_bytes_per_rank
+    shards = rule_ledger(bloom, 2, stage, rule="deepspeed")
+    state = shards.model_states_bytes_per_rank
     extra = deepspeed_instants(bloom, 2, stage)[1].num_bytes
-    print(stage, *(format_bytes(size, "GB", 2) for size in (state, extra, state + extra)))
+    print(f"{stage} {state / GB:6.2f} + {extra / GB:.2f} = {(state + extra) / GB:5.2f} GB")
 
 # %% [markdown] id="bloom-read" lang="zh-CN"
 # 阶段 3 的状态少了约 1/10，临时部分却是原来的三倍半。按这本账，阶段 3 比阶段 2 多 {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes - (rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 2)[1].num_bytes) | GB 1 }}；报告里两张卡的平均值多 {{ (21.7 + 21.7 - 21.5 - 19.2) / 2 | num 2 }} GB。对得这么齐有运气成分：帖子没有给出 DeepSpeed 配置，也没说 GB 是哪一种。而且能比的只是差：账上阶段 3 合计才 {{ rule_ledger(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3, rule="deepspeed").model_states_bytes_per_rank + deepspeed_instants(TransformerShape(hidden_size=1536, num_layers=24, num_attention_heads=16, vocab_size=250880, gated_mlp=False, norm="layernorm", tie_word_embeddings=True), 2, 3)[1].num_bytes | GB 0 }}，读数是 {{ "21.7 GB" }}，中间那一大截是激活、logits、CUDA 上下文和分配器留着没用的显存。帖子末尾有人说，他把缓存调小以后，阶段 3 成了最省的。
@@ -235,10 +238,11 @@ for stage in (2, 3):
 
 # %% id="live-rules" tags=["live"]
 N = 48
-ideal = ledger(model="gpt2-xl", dp_size=N, stage=3).model_states_bytes_per_rank
+ideal = 16 * preset("gpt2-xl").num_params / N
 for rule in ("ideal", "fsdp2", "deepspeed"):
-    size = rule_ledger("gpt2-xl", N, 3, rule=rule).model_states_bytes_per_rank
-    print(f"{rule:>9} {size:>13,} {size / ideal - 1:+.2%}")
+    shards = rule_ledger("gpt2-xl", N, stage=3, rule=rule)
+    size = shards.model_states_bytes_per_rank
+    print(f"{rule:>9} {size:>13,} B {size / ideal - 1:+.2%}")
 
 # %% [markdown] id="floor" lang="zh-CN"
 # ## 下界的用处

@@ -86,35 +86,37 @@ for row in gather_rows(root, layer, prefetch_depth=1):
 #
 # 下面是一次真的训练步：一个很小的模型，在 4 个虚拟 rank 上真的切开、收集、算梯度，每一次分配和释放都有记录。为了看得清，每个数代表 4096 个数，所以刻度是 MB。虚线是静态公式给的量。
 #
-# 先找三处：前向里，收集来的权重像锯齿一样起落；反向里同样的锯齿又来一遍，方向相反；峰值不在前向结束，而在反向中途，那时收集来的权重、还没归约的梯度、剩下的激活同时在场。
+# 先找三处。收集来的完整权重像一条带子，从前向铺到反向：放掉一层，又收来一层，场上总有两层，一层在算，一层是预取来的。等待归约的完整梯度只在反向出现。峰值在反向中途，那时这两样和剩下的激活碰到一起。
 #
-# 然后把 N 从 4 拖到 8。虚线降到一半。锯齿呢？
+# 然后动两处。预取拖到 0，带子薄了一半。N 从 4 拖到 8，虚线降到一半，带子呢？
 
 # %% [markdown] id="watch" lang="en"
 # ## Watch a step
 #
 # This is a real training step: a very small model that four virtual ranks really cut up, gather and differentiate, with every allocation and release on record. To be readable, each number stands for 4096, so the scale is megabytes. The dashed line is what the static formula gives.
 #
-# Find three things. In forward the gathered weights rise and fall like a saw. In backward the saw comes again, in the other direction. And the peak is not where forward ends but in the middle of backward, where gathered weights, gradients not yet reduced and the remaining activations meet.
+# Find three things. The gathered weights lie like a band across forward and backward: one layer goes, another comes, and two are there at a time, the one that computes and the one prefetched. Gradients before reduction appear only in backward. The peak is in the middle of backward, where both meet the activations that remain.
 #
-# Then drag N from 4 to 8. The dashed line drops by half. What do the teeth of the saw do?
+# Then move two controls. Set prefetch to 0 and the band is half as thick. Drag N from 4 to 8: the dashed line drops by half, and the band?
 
 # %% id="timeline" tags=["timeline"]
-timeline(stage=3, dp_size=4, prefetch_depth=1, num_steps=1)
+timeline(stage=3, dp_size=4, prefetch_depth=1,
+         gradient_accumulation_steps=1, num_steps=1)
 
 # %% [markdown] id="scaling-toy" lang="zh-CN"
-# 把刚才看到的写成表。每行是 N、静态状态、实际峰值、峰值所在的时刻。静态一列每次正好减半，峰值一列越减越慢：锯齿的高度没有变，整份的一层就是整份的一层。把 `stage=3` 改成 `stage=2` 再看：静态那一列为什么也减不动了？
+# 把刚才看到的写成表。每行是 N、静态状态、实际峰值、峰值所在的时刻。静态一列每次正好减半，峰值一列越减越慢：带子的厚度没有变，整份的一层就是整份的一层。把 `stage=3` 改成 `stage=2` 再看：静态那一列为什么也减不动了？
 
 # %% [markdown] id="scaling-toy" lang="en"
-# The same as a table: N, static state, true peak, and the instant of the peak. The static column halves exactly each time, the peak shrinks less and less: the teeth keep their height, since a whole layer is a whole layer. Change `stage=3` to `stage=2`: why does the static column now get stuck as well?
+# The same as a table: N, static state, true peak, and the instant of the peak. The static column halves exactly each time, the peak shrinks less and less: the band keeps its thickness, since a whole layer is a whole layer. Change `stage=3` to `stage=2`: why does the static column now get stuck as well?
 
 # %% id="live-simulated" tags=["live"]
 from zeroledger.simulate import simulate
 
 for N in (1, 2, 4, 8):
-    run = simulate(dp_size=N, stage=3, num_steps=1)
+    run = simulate(dp_size=N, stage=3, num_steps=1,
+                   gradient_accumulation_steps=1)
     static, top = sum(run.persistent_bytes(0).values()), run.peak()
-    print(N, format_bytes(static, "MB", 1), format_bytes(top.num_bytes, "MB", 1), top.instant)
+    print(f"{N} {static / 1e6:6.1f} {top.num_bytes / 1e6:6.1f} MB  {top.instant}")
 
 # %% [markdown] id="guess-peak" lang="zh-CN"
 # ## 回到 7B
@@ -147,8 +149,9 @@ predict("gather-peak-64")
 root, layer = gather_units(preset("llama-2-7b").model)
 extra = fsdp_backward_instant(root, layer).num_bytes
 for N in (8, 64, 512):
-    state = ledger(model="llama-2-7b", dp_size=N, stage=3).model_states_bytes_per_rank
-    print(N, *(format_bytes(size, "GB", 2) for size in (state, extra, state + extra)))
+    shards = ledger(model="llama-2-7b", dp_size=N, stage=3)
+    state = shards.model_states_bytes_per_rank
+    print(f"{N:3} {state / GB:6.2f} + {extra / GB:.2f} = {(state + extra) / GB:5.2f} GB")
 
 # %% [markdown] id="instants" lang="zh-CN"
 # 还没算激活。下面按张量走完整个一步，取峰值那一刻，分账户列出（微批次 1，序列长度 4096，整层重计算；Adam 的两个矩另算）。
@@ -162,11 +165,14 @@ for N in (8, 64, 512):
 
 # %% id="live-instants" tags=["live"]
 model = preset("llama-2-7b").model
-settings = ActivationSettings(micro_batch_size=1, seq_length=4096, recompute="full")
+settings = ActivationSettings(1, seq_length=4096, recompute="full")
 stack = Stack(model, settings, loss_settings(model, settings))
 for N in (8, 64):
     top = peak(fsdp_instants(stack, FsdpSettings(N)))
-    print(N, top.name, {name: format_bytes(size, "GB", 2) for name, size in top.by_account().items() if size > 10**7})
+    print(N, top.name, format_bytes(top.num_bytes, "GB", 2))
+    for account, size in top.by_account().items():
+        if size > 10**7:
+            print(f"{size / GB:10.2f} GB  {account}")
 
 # %% [markdown] id="largest" lang="zh-CN"
 # ## 最大的单元说了算
@@ -210,7 +216,7 @@ from zeroledger.simulate import simulate
 
 for depth in range(4):
     run = simulate(dp_size=8, stage=3, num_steps=1, prefetch_depth=depth)
-    print(depth, format_bytes(run.peak().num_bytes, "MB", 1), round(1e6 * run.total_s()))
+    print(f"{depth} {run.peak().num_bytes / 1e6:.1f} MB {1e6 * run.total_s():.0f} µs")
 
 # %% [markdown] id="prefetch-why" lang="zh-CN"
 # 预取一层，通信就藏到了计算后面；预取两层，时间一点没变，显存照涨；三层，时间还略微变长，因为链路只有一条，提前到的收集会挤占梯度的归约。所以“更积极”的选项不必都打开：看时间线，够藏住通信就停。
@@ -227,7 +233,7 @@ for depth in range(4):
 # - `stage3_max_live_parameters`，驻留参数上限，默认 `1e9`：整份在场的参数超过这个数，就不再预取；
 # - `stage3_max_reuse_distance`，默认 `1e9`：用完之后，如果 10<sup>9</sup> 个元素以内还要再用，就先不放。
 #
-# 下面是 Llama 2 7B 前向、反向里同时整份在场的元素最多有多少。默认值允许 10<sup>9</sup> 个以上，按 BF16 就是两个多 GB，与 N 无关；三个旋钮都归零，只剩最大的一个张量。中间一行只关预取，还要把重用距离也归零才见底。模型不到 10<sup>9</sup> 个参数时，默认值会让整个模型一直在场，阶段 3 等于没开。
+# 下面是 Llama 2 7B 前向、反向里同时整份在场的元素最多有多少。默认值允许 10<sup>9</sup> 个以上，按 BF16 就是两个多 GB，与 N 无关；第二行关掉预取；第三行把重用距离也归零，只剩最大的一个张量。模型不到 10<sup>9</sup> 个参数时，默认值会让整个模型一直在场，阶段 3 等于没开。
 
 # %% [markdown] id="deepspeed" lang="en"
 # ## DeepSpeed's knobs, all in elements
@@ -238,14 +244,14 @@ for depth in range(4):
 # - `stage3_max_live_parameters`, default `1e9`: with more than this whole, stop prefetching;
 # - `stage3_max_reuse_distance`, default `1e9`: a weight that will be used again within this many elements is not released.
 #
-# The cell shows, for Llama 2 7B, the most elements that are whole at once in forward and in backward. The defaults allow over 10<sup>9</sup>, in BF16 more than two GB, for any N. With all three at zero only the largest tensor is left; the middle line switches off prefetch alone; to reach the bottom the reuse distance must go to zero as well. A model under 10<sup>9</sup> parameters stays whole all the time with the defaults, as if stage 3 were off.
+# The cell shows, for Llama 2 7B, the most elements that are whole at once in forward and in backward. The defaults allow over 10<sup>9</sup>, in BF16 more than two GB, for any N. The second line switches off prefetch; the third also sets the reuse distance to zero, and only the largest tensor is left. A model under 10<sup>9</sup> parameters stays whole all the time with the defaults, as if stage 3 were off.
 
 # %% id="live-limits" tags=["live"]
 model = preset("llama-2-7b").model
 for limits in (FetchLimits(), FetchLimits(prefetch_numel=0),
-               FetchLimits(max_live_numel=0, max_reuse_numel=0, prefetch_numel=0)):
+               FetchLimits(prefetch_numel=0, max_reuse_numel=0)):
     forward, backward = live_parameter_numel(model, limits)
-    print(format_count(forward, 2), format_count(backward, 2), format_bytes(2 * forward, "GB", 2))
+    print(f"{forward:13,} {backward:13,} {2 * forward / GB:5.2f} GB")
 
 # %% [markdown] id="estimator" lang="zh-CN"
 # ## 估计 0.49，实际一万多

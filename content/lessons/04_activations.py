@@ -86,19 +86,19 @@ predict("activations-layer-7b")
 # %% [markdown] id="rows" lang="zh-CN"
 # 一层 15 个张量，逐个列出来。前面的宽 4096，MLP 里的宽 11008，四个最宽的就占了一半以上。`log-sum-exp` 很小，是 flash attention 代替整张概率矩阵留下的。
 #
-# 改一改：`attention="eager"`，多出来的那行有多大？`hidden_dropout=True`，多了哪几行掩码？`micro_batch_size` 改成 4，每一行都乘 4。
+# 改一改：加上 `attention="eager"`，多出来的那行有多大？加上 `hidden_dropout=True`，多了哪几行掩码？`micro_batch_size` 改成 4，每一行都乘 4。
 
 # %% [markdown] id="rows" lang="en"
 # Fifteen tensors a layer, one by one. The first ones are 4096 wide, those of the MLP 11008, and the four widest make up more than half. `log-sum-exp` is tiny: it is what flash attention keeps instead of a whole matrix of probabilities.
 #
-# Change it: with `attention="eager"`, how large is the row that appears? With `hidden_dropout=True`, which masks? With a `micro_batch_size` of 4 every row is four times as large.
+# Change it: add `attention="eager"`; how large is the row that appears? Add `hidden_dropout=True`; which masks? With a `micro_batch_size` of 4 every row is four times as large.
 
 # %% id="live-rows" tags=["live"]
-settings = ActivationSettings(micro_batch_size=1, seq_length=4096, attention="flash")
+settings = ActivationSettings(micro_batch_size=1, seq_length=4096)
 layer = layer_activations(preset("llama-2-7b").model, settings)
 for row in layer.rows:
-    print(f"{format_bytes(row.num_bytes, 'MB', 1):>10}  {row.op}: {row.tensor}")
-print(format_bytes(layer.num_bytes, "MB", 1), format_bytes(32 * layer.num_bytes, "GiB", 1))
+    print(f"{row.num_bytes / 1e6:6.1f} MB  {row.op}: {row.tensor}")
+print(f"{layer.num_bytes / 1e6:6.1f} MB, 32 × = {32 * layer.num_bytes / GIB:.1f} GiB")
 
 # %% [markdown] id="not-sharded" lang="zh-CN"
 # 32 层一共 {{ 32 * layer_activations(preset("llama-2-7b").model, ActivationSettings(1, 4096)).num_bytes | GiB 1 }}，只是一条序列。把它和阶段 3 的状态放在一起：微批次 4，N 从 1 到 512。每行是 N、状态、激活、激活占两者之和的比例。
@@ -107,11 +107,12 @@ print(format_bytes(layer.num_bytes, "MB", 1), format_bytes(32 * layer.num_bytes,
 # All 32 layers keep {{ 32 * layer_activations(preset("llama-2-7b").model, ActivationSettings(1, 4096)).num_bytes | GiB 1 }}, for one sequence. Put that beside the state of stage 3, with a micro-batch of 4 and N from 1 to 512. Each line is N, state, activations, and the share of activations in their sum.
 
 # %% id="live-shift" tags=["live"]
-layer = layer_activations(preset("llama-2-7b").model, ActivationSettings(micro_batch_size=4, seq_length=4096))
-kept = 32 * layer.num_bytes
+settings = ActivationSettings(micro_batch_size=4, seq_length=4096)
+kept = 32 * layer_activations(preset("llama-2-7b").model, settings).num_bytes
 for N in (1, 8, 64, 512):
-    state = ledger(model="llama-2-7b", dp_size=N, stage=3).model_states_bytes_per_rank
-    print(N, format_bytes(state, "GiB", 1), format_bytes(kept, "GiB", 1), f"{kept / (state + kept):.1%}")
+    shards = ledger(model="llama-2-7b", dp_size=N, stage=3)
+    state = shards.model_states_bytes_per_rank
+    print(f"{N:3} {state / GIB:6.1f} {kept / GIB:6.1f} GiB {kept / (state + kept):6.1%}")
 
 # %% [markdown] id="checkpointing" lang="zh-CN"
 # ## 激活重计算：少存，反向时再算
@@ -133,18 +134,20 @@ predict("activations-checkpointed")
 # %% [markdown] id="modes" lang="zh-CN"
 # 三种做法并排看：不重计算（none）、只重算注意力核心（selective）、整层重算（full）。每行是做法、一层留下的、反向到这一层时在场的。
 #
-# 先看 flash：selective 几乎没省，因为 flash attention 本来就不留概率矩阵，没有什么可重算的。再把 `attention` 换成 `"eager"`，selective 才显出用处。2022 年提出 selective 的论文面对的正是后一种情形。
+# 先看 flash：selective 几乎没省，因为 flash attention 本来就不留概率矩阵，没有什么可重算的。再把 `"flash"` 换成 `"eager"`，selective 才显出用处。2022 年提出 selective 的论文面对的正是后一种情形。
 
 # %% [markdown] id="modes" lang="en"
 # Three ways side by side: keep all (none), recompute the attention core (selective), recompute the layer (full). Each line is the way, what a layer keeps, and what is live when backward is in that layer.
 #
-# With flash first: selective saves next to nothing, because flash attention keeps no matrix of probabilities and leaves nothing to recompute. Then switch `attention` to `"eager"` and selective shows its worth. That was the situation of the 2022 paper which proposed it.
+# With flash first: selective saves next to nothing, because flash attention keeps no matrix of probabilities and leaves nothing to recompute. Then replace `"flash"` by `"eager"` and selective shows its worth. That was the situation of the 2022 paper which proposed it.
 
 # %% id="live-modes" tags=["live"]
-settings = ActivationSettings(micro_batch_size=1, seq_length=4096, attention="flash")
+model, attention = preset("llama-2-7b").model, "flash"
 for recompute in ("none", "selective", "full"):
-    layer = layer_activations(preset("llama-2-7b").model, settings.changed(recompute=recompute))
-    print(f"{recompute:>9}", format_bytes(layer.num_bytes, "MB", 1), format_bytes(layer.recomputed_bytes, "MB", 1))
+    settings = ActivationSettings(1, 4096, attention=attention, recompute=recompute)
+    layer = layer_activations(model, settings)
+    kept, live = layer.num_bytes, layer.recomputed_bytes
+    print(f"{recompute:>9} {kept / 1e6:7.1f} {live / 1e6:7.1f} MB")
 
 # %% [markdown] id="cost" lang="zh-CN"
 # ## 花了多少
@@ -165,17 +168,18 @@ for recompute in ("none", "selective", "full"):
 #
 # 下面是一个小 transformer 在 4 个虚拟 rank 上的一步，阶段 3，不重计算。激活像一座山：前向一层层堆上去，反向一层层拆下来。
 #
-# 把激活重计算从“关”换成“完全”：山变成低坡，反向的每一层多出一个尖，那是重算时临时出现的整层激活；时间轴也变长了。虚线（静态状态）始终没有动。然后把微批次往上加，看哪些颜色跟着长，哪些不动。
+# 把激活重计算从“关”换成“完全”：山不见了，变成一排尖。每层前向算完，激活随手放掉，只留下输入；反向到这一层，整层激活重新出现一次，又放掉。尖的高度就是一层，时间轴也长了一截。虚线（静态状态）始终没有动。然后把微批次往上加，看哪些颜色跟着长，哪些不动。
 
 # %% [markdown] id="watch" lang="en"
 # ## Watch it change shape
 #
 # One step of a small transformer on four virtual ranks, stage 3, nothing recomputed. Activations look like a hill: forward piles them up layer by layer, backward takes them down.
 #
-# Switch activation checkpointing from off to full. The hill becomes a low slope, with a spike at each layer of backward where the whole layer appears again for a moment, and the time axis gets longer. The dashed line, the static state, has not moved. Then raise the micro-batch and see which colours grow and which do not.
+# Switch activation checkpointing from off to full. The hill turns into a row of spikes. After its forward a layer lets its activations go and keeps its input; when backward arrives, the whole layer appears once more and goes again. A spike is as high as one layer, and the time axis gets longer. The dashed line, the static state, has not moved. Then raise the micro-batch and see which colours grow and which do not.
 
 # %% id="timeline" tags=["timeline"]
-timeline(model="transformer", stage=3, dp_size=4, seq_length=12, num_steps=1, recompute="none")
+timeline(model="transformer", stage=3, dp_size=4, seq_length=12,
+         recompute="none", gradient_accumulation_steps=1, num_steps=1)
 
 # %% [markdown] id="long" lang="zh-CN"
 # ## 长序列
@@ -203,8 +207,10 @@ predict("activations-sequence")
 # %% id="live-long" tags=["live"]
 model = preset("llama-2-7b").model
 for s in (4096, 8192, 16384, 32768):
-    runs = (ActivationSettings(1, s, attention="eager"), ActivationSettings(1, s), ActivationSettings(1, s, recompute="full"))
-    print(f"{s:>6}", *(f"{format_bytes(32 * layer_activations(model, run).num_bytes, 'GiB', 1):>11}" for run in runs))
+    runs = (ActivationSettings(1, s, attention="eager"), ActivationSettings(1, s),
+            ActivationSettings(1, s, recompute="full"))
+    sizes = [32 * layer_activations(model, run).num_bytes / GIB for run in runs]
+    print(f"{s:6}", *(f"{size:7.1f}" for size in sizes), "GiB")
 
 # %% [markdown] id="logits" lang="zh-CN"
 # ## logits：一层没数到的账
@@ -239,8 +245,10 @@ predict("activations-logits")
 
 # %% id="live-logits" tags=["live"]
 for chunks in (1, 2, 8, 32, 128):
-    account = loss_account(LossSettings(tokens=8192, vocab_size=128_256, hidden_size=4096, num_chunks=chunks))
-    print(f"{chunks:>4}", format_bytes(account.peak_bytes, "GB", 2), account.peak.name)
+    loss = LossSettings(tokens=8192, vocab_size=128_256, hidden_size=4096,
+                        num_chunks=chunks)
+    top = loss_account(loss).peak
+    print(f"{chunks:4} {top.num_bytes / GB:6.2f} GB  {top.name}")
 
 # %% [markdown] id="order" lang="zh-CN"
 # ## 激活太大，先动哪里
