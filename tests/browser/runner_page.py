@@ -33,7 +33,7 @@ def runner_page(browser, site, **options):
     page = context.new_page()
     page.goto(site.url + DOCUMENT)
     page.add_script_tag(content=SCRIPT, type="module")
-    page.wait_for_function("window.go")
+    page.wait_for_function("!!window.go")
     yield page
     context.close()
 

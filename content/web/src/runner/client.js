@@ -22,10 +22,12 @@ import { openSandbox } from './sandbox-frame.js';
  * @property {AbortSignal} [signal] aborted, it stops this run, also one that still waits
  */
 
-/** @typedef {{id: number, options: RunOptions, limitMs: number, resolve: (result: RunResult) => void, timer?: ReturnType<typeof setInterval>}} PendingRun */
+/** @typedef {{id: number, options: RunOptions, limitMs: number, resolve: (result: RunResult) => void, timer?: ReturnType<typeof setInterval>, silence?: ReturnType<typeof setTimeout>}} PendingRun */
 
 const COUNTDOWN_AFTER_MS = 10_000;
 const BOOT_DEADLINE_MS = 120_000;
+// The supervisor ends every run in time; if it does not even say so, its process is gone.
+const SILENCE_MS = { run: 15_000, stop: 8_000 };
 
 export class Runner extends EventTarget {
   /** @param {URL|string} siteBase the site's root, with a trailing slash */
@@ -120,7 +122,9 @@ export class Runner extends EventTarget {
 
   /** @param {number} id */
   stopRun(id) {
-    if (this.pending.has(id)) this.post({ type: 'stop', id });
+    if (!this.pending.has(id)) return;
+    this.post({ type: 'stop', id });
+    if (id === this.runningId) this.expectEnd(id, SILENCE_MS.stop);
   }
 
   /** @param {any} message */
@@ -162,11 +166,20 @@ export class Runner extends EventTarget {
     this.runningId = id;
     this.setState('running', null);
     run.options.onStart?.();
+    this.expectEnd(id, run.limitMs + SILENCE_MS.run);
     const endsAt = performance.now() + run.limitMs;
     run.timer = setInterval(() => {
       const leftMs = endsAt - performance.now();
       if (run.limitMs - leftMs >= COUNTDOWN_AFTER_MS) run.options.onCountdown?.(Math.max(0, Math.ceil(leftMs / 1000)));
     }, 1000);
+  }
+
+  /** @param {number} id @param {number} ms give the sandbox up if this run has not ended by then */
+  expectEnd(id, ms) {
+    const run = this.pending.get(id);
+    if (!run) return;
+    clearTimeout(run.silence);
+    run.silence = setTimeout(() => this.fail('the Python sandbox stopped answering'), ms);
   }
 
   /** @param {import('./protocol.js').OutputMessage} message */
@@ -180,6 +193,7 @@ export class Runner extends EventTarget {
     const run = this.pending.get(id);
     if (!run) return;
     clearInterval(run.timer);
+    clearTimeout(run.silence);
     this.pending.delete(id);
     if (this.runningId === id) this.runningId = null;
     if (this.phase === 'running') this.setState('ready', null);
@@ -232,6 +246,19 @@ const runners = new Map();
 export function runnerFor(siteBase) {
   const key = new URL(siteBase, document.baseURI).href;
   let runner = runners.get(key);
-  if (!runner) runners.set(key, (runner = new Runner(key)));
+  if (!runner) {
+    runner = new Runner(key);
+    if (isLogWanted()) runner.log = (direction, message) => console.debug(direction, message);
+    runners.set(key, runner);
+  }
   return runner;
+}
+
+/** localStorage.setItem('zero:log', 'on') shows every message between page and sandbox on the console. */
+function isLogWanted() {
+  try {
+    return localStorage.getItem('zero:log') === 'on';
+  } catch {
+    return false;
+  }
 }

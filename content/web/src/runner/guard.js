@@ -1,16 +1,16 @@
-// The soft guard's clock: an object that Pyodide reads as its interrupt buffer while Python runs.
+// The soft guard's clock: what Python asks, while it runs, whether a signal has come.
 
 import { BREAK_AFTER_MS, POLL_STOP_MS, REPEAT_SIGNAL_MS, SIGNALS } from './protocol.js';
 
 const NEVER = Infinity;
 
-/** Thrown across the WebAssembly boundary to end a run that swallows signals; the interpreter is dead afterwards. */
+/** Thrown through WebAssembly to end a run that swallows signals; no Python code sees it, and the interpreter is dead. */
 export class InterpreterBroken extends Error {}
 
 /** @typedef {import('./protocol.js').EndReason} EndReason */
 
 /**
- * The clock of one interpreter. `buffer[0]` is read at every poll of the interpreter; anything other than 0 is a signal.
+ * The clock of one interpreter.
  */
 export class GuardClock {
   /** @param {{dateNow?: () => number, now?: () => number}} [clocks] coarse and exact milliseconds */
@@ -27,7 +27,9 @@ export class GuardClock {
     this.reason = null;
     this.broken = false;
     this.stopAsked = () => false;
-    this.buffer = this.makeBuffer();
+    // Python calls this at every poll, and the clock is read each time: skipping polls makes late stops where each poll is
+    // far from the next.
+    this.poll = () => (dateNow() < this.lookAgainAt ? 0 : this.look());
   }
 
   /** The run is over: no more signals. */
@@ -71,48 +73,29 @@ export class GuardClock {
     this.lookAgainAt = this.dateNow() + Math.max(0, Math.floor(next - this.now()));
   }
 
-  /** @returns {number|object} 0, a signal number, or an object that breaks the interpreter */
+  /** @returns {number} 0 or a signal number; throws InterpreterBroken when the signals were in vain */
   look() {
     const now = this.now();
-    if (this.reason === null) {
-      if (now >= this.limitAt) this.end('limit');
-      else if (now >= this.pollStopAt) {
-        this.pollStopAt = now + POLL_STOP_MS;
-        if (this.stopAsked()) this.end('stop');
-      }
+    if (this.reason === null) this.lookForReason(now);
+    let signal = 0;
+    if (this.reason !== null && now >= this.breakAt) {
+      this.broken = true;
+      throw new InterpreterBroken('ended');
     }
-    if (this.reason !== null) {
-      if (now >= this.breakAt) return this.breaker();
-      if (now >= this.signalAt) {
-        this.signalAt = now + REPEAT_SIGNAL_MS;
-        this.planNextLook();
-        return SIGNALS[this.reason];
-      }
+    if (this.reason !== null && now >= this.signalAt) {
+      this.signalAt = now + REPEAT_SIGNAL_MS;
+      signal = SIGNALS[this.reason];
     }
     this.planNextLook();
-    return 0;
+    return signal;
   }
 
-  /** The conversion to a number runs outside Pyodide's try/catch, so the error ends the run whatever Python catches. */
-  breaker() {
-    return {
-      valueOf: () => {
-        this.broken = true;
-        throw new InterpreterBroken('ended');
-      },
-    };
-  }
-
-  makeBuffer() {
-    const clock = this;
-    const { dateNow } = this;
-    return {
-      // The clock is read on every poll: skipping polls makes late stops where each poll is far from the next.
-      get 0() {
-        return dateNow() < clock.lookAgainAt ? 0 : clock.look();
-      },
-      // Pyodide writes 0 after it took a signal; without a setter the getter never fires.
-      set 0(_value) {},
-    };
+  /** @param {number} now */
+  lookForReason(now) {
+    if (now >= this.limitAt) this.end('limit');
+    else if (now >= this.pollStopAt) {
+      this.pollStopAt = now + POLL_STOP_MS;
+      if (this.stopAsked()) this.end('stop');
+    }
   }
 }

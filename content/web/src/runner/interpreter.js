@@ -57,11 +57,11 @@ async function makeInterpreter(parts, post) {
   const output = new OutputBatcher((pieces) => post({ type: 'output', nonce, pieces }));
   capMemory(() => (memoryRefused = true));
 
-  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm));
+  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm), clock.poll);
   pyodide.FS.writeFile(LEDGER_PATH, new Uint8Array(parts.zeroledger));
   connectOutput(pyodide, output, clock, crash);
   const runCell = preparePython(pyodide);
-  const setInterruptBuffer = pyodide.setInterruptBuffer.bind(pyodide);
+  pyodide.setInterruptBuffer(new Uint8Array(1)); // makes Python ask; clock.poll is what answers
   // gc.get_objects() in Python can still reach the API object: leave it empty.
   for (const key of Reflect.ownKeys(pyodide)) Reflect.deleteProperty(pyodide, key);
   neuter();
@@ -71,17 +71,9 @@ async function makeInterpreter(parts, post) {
     memoryRefused = false;
     output.reset();
     clock.start(Math.min(request.limitMs, MAX_LIMIT_MS), () => isFlagRaised(request.stopUrl));
-    const report = callPython(() => {
-      setInterruptBuffer(clock.buffer);
-      return runCell(request.source, request.session, request.result);
-    }, clock, crash);
+    const report = callPython(() => runCell(request.source, request.session, request.result), clock, crash);
     const { broken } = clock;
     clock.clear();
-    try {
-      setInterruptBuffer(undefined);
-    } catch {
-      report.spent = true;
-    }
     output.flush();
     report.truncated = output.budget.exceeded;
     report.spent ||= broken || memoryRefused;

@@ -10,7 +10,7 @@ export const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
 export const REPEAT_SIGNAL_MS = 100;
 export const BREAK_AFTER_MS = { limit: 1400, stop: 500, output: 1400 };
 export const KILL_AFTER_MS = { limit: 1800, stop: 800 };
-export const POLL_STOP_MS = 100;
+export const POLL_STOP_MS = 200;
 
 /** Signal numbers; python/guard.py gives each its exception. */
 export const SIGNALS = { limit: 14, stop: 2, output: 10 };

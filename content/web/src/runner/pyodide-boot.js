@@ -4,6 +4,8 @@ import { loadPyodide } from 'pyodide/pyodide.mjs';
 import { MAX_MEMORY_BYTES } from './protocol.js';
 
 const NOWHERE = 'https://pyodide.invalid/';
+// What CPython's Emscripten port calls to learn whether a signal has come (Python/emscripten_signal.c).
+const POLL_IMPORT = '_Py_CheckEmscriptenSignals_Helper';
 const WASM_PAGE_BYTES = 65_536;
 // Pyodide checks the versions named here against its own, and needs no packages.
 const EMPTY_LOCK = { info: PYODIDE_LOCK_INFO, packages: {} };
@@ -16,11 +18,12 @@ export function importText(source) {
 /**
  * @param {import('./protocol.js').InterpreterParts} parts
  * @param {Promise<any>} asm the imported pyodide.asm.mjs
+ * @param {() => number} poll answers Python's question for signals
  * @returns {Promise<any>} Pyodide's API
  */
-export async function startPyodide(parts, asm) {
+export async function startPyodide(parts, asm, poll) {
   answerFetchesFrom(parts.stdlib);
-  useCompiled(parts.module);
+  useCompiled(parts.module, poll);
   return loadPyodide(
     /** @type {any} */ ({
       indexURL: NOWHERE,
@@ -43,12 +46,19 @@ function answerFetchesFrom(stdlib) {
   };
 }
 
-/** @param {WebAssembly.Module} module */
-function useCompiled(module) {
-  WebAssembly.instantiateStreaming = async (_response, imports) => ({
-    module,
-    instance: await WebAssembly.instantiate(module, imports),
-  });
+/**
+ * Instantiate what was compiled once for all interpreters. Pyodide's own poll reads an element of a buffer; a getter
+ * there costs more than twice as much on code with many calls as a function that takes the poll's place.
+ * @param {WebAssembly.Module} module
+ * @param {() => number} poll
+ */
+function useCompiled(module, poll) {
+  WebAssembly.instantiateStreaming = async (_response, imports) => {
+    const env = /** @type {any} */ (imports).env;
+    if (!(POLL_IMPORT in env)) throw new Error(`this Pyodide has no ${POLL_IMPORT}: the time limit would not work`);
+    env[POLL_IMPORT] = poll;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
 }
 
 /**

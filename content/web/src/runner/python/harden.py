@@ -37,11 +37,11 @@ def block_imports():
 
 def forget_browser_objects():
     """Empty what still points at JavaScript from Python objects that `gc` can list."""
-    import _pyodide._importhook as import_hook
+    from _pyodide._importhook import JsLoader, jsfinder
 
-    import_hook.jsfinder.jsproxies.clear()
+    jsfinder.jsproxies.clear()
     for thing in gc.get_objects():
-        if type(thing).__name__ == "JsLoader":
+        if type(thing) is JsLoader:
             thing.jsproxy = None
 
 

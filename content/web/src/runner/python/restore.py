@@ -12,6 +12,13 @@ _TOOL_IDS = range(6)
 _SYS_NAMES = ("stdin", "stdout", "stderr", "__stdout__", "__stderr__", "displayhook", "excepthook", "unraisablehook")
 
 
+# Modules that the runner itself works with: what a run put in the place of their functions is undone.
+_OWN_TOOLS = (
+    "ast", "asyncio", "asyncio.base_events", "asyncio.events", "asyncio.runners", "asyncio.tasks", "gc", "json", "json.encoder",
+    "linecache", "signal", "time", "traceback", "types",
+)
+
+
 class InterpreterState:
     """A copy, made before any reader code ran, of what print, import and errors depend on."""
 
@@ -22,6 +29,7 @@ class InterpreterState:
         self._finders = list(sys.meta_path)
         self._hooks = list(sys.path_hooks)
         self._modules = dict(sys.modules)
+        self._tools = [(vars(sys.modules[name]), dict(vars(sys.modules[name]))) for name in _OWN_TOOLS]
         self._recursion_limit = sys.getrecursionlimit()
 
     def restore_builtins(self):
@@ -35,6 +43,8 @@ class InterpreterState:
         self._free_monitoring_tools()
         self.restore_builtins()
         asyncio._set_running_loop(None)
+        for current, saved in self._tools:
+            current.update(saved)
         for name, value in self._sys.items():
             setattr(sys, name, value)
         sys.path[:] = self._paths

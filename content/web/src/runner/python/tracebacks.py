@@ -2,7 +2,7 @@
 
 import linecache
 import sys
-import traceback
+from traceback import StackSummary, TracebackException
 
 from guard import RUNNER_FILES, RunEnded
 
@@ -25,7 +25,7 @@ def remember_source(source):
 
 def describe_error(error, file_name):
     """Return the traceback of `error` as text; `file_name` is the current run's."""
-    report = traceback.TracebackException.from_exception(error, compact=True)
+    report = TracebackException.from_exception(error, compact=True)
     seen = set()
     _tidy(report, file_name, seen)
     text = "".join(report.format()).rstrip("\n")
@@ -50,7 +50,7 @@ def _tidy(report, file_name, seen):
     frames = _reader_frames(report.stack, ends_at_cell=issubclass(report.exc_type, RunEnded))
     for frame in frames:
         frame.filename = _shown_name(frame.filename, file_name)
-    report.stack = traceback.StackSummary.from_list(frames) if frames else None
+    report.stack = StackSummary.from_list(frames) if frames else None
     if getattr(report, "filename", None):
         report.filename = _shown_name(report.filename, file_name)
     for linked in (report.__cause__, report.__context__, *(report.exceptions or ())):
