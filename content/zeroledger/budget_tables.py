@@ -1,6 +1,6 @@
 """Budgets, levers and plans as plain text for people."""
 
-from .errors import UnitError, check_choice
+from .errors import UnitError, check_choice, check_count
 from .tables import text_table
 from .units import BYTE_UNITS, format_bytes, format_count
 
@@ -92,6 +92,7 @@ def levers_table(levers, account, unit="GB"):
 def plans_table(plans, unit="GB", limit=20):
     """``Plans`` as text: the best ones, the counts, and why the fastest that does not fit fails."""
     check_choice("unit", unit, BYTE_UNITS, UnitError)
+    limit = check_count("limit", limit, 0)
     header = ("step s", "stage", "dp", "tp", "pp", "micro", "accum.", "recompute", "seq. par.", "offload", "peak")
     rows = [(f"{each.step_s:.3f}", each.stage, each.dp, each.tp, each.pp, each.micro_batch_size,
              each.gradient_accumulation_steps, each.recompute, "yes" if each.sequence_parallel else "no", each.offload,

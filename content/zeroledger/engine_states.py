@@ -1,10 +1,13 @@
 """The model states of one rank of a ``Training`` as its engine cuts them, and where each lies on the device."""
 
+from functools import lru_cache
+
 from .deepspeed_stage3 import persistent_names
 from .errors import ceil_div
 from .groups import is_hidden_matrix, local_group_numel
 from .instants import MemoryRow
 from .ledger import Ledger, LedgerRow
+from .mesh import rank_tensors
 from .mesh_states import mesh_ledger
 from .offload import role_of
 from .sharding import flat_gradient_numels
@@ -21,18 +24,24 @@ def training_ledger(training, pp_rank=0):
     mesh, stage, rules = training.mesh, training.stage, training.recipe
     if training.engine == "ideal":
         return mesh_ledger(training.model, mesh, stage, rules, pp_rank, training.trained_params)
-    tensors = training.tensors(pp_rank)
-    rows = tuple(_row(row, tensors, training) for row in rules.rows)
-    if training.engine == "deepspeed" and stage == 3 and mesh.dense_shards > 1:
-        rows += (_persistent_row(training, tensors),)
+    rows = _rows_by_rule(training.engine, stage, training.model, mesh, rules, training.deepspeed, pp_rank)
     layout = {"engine": training.engine, "tp": mesh.tp, "pp": mesh.pp, "pp_rank": pp_rank}
     return Ledger(training.model.num_params, mesh.dense_shards, stage, rules.name, rows, layout)
 
 
-def _row(row, tensors, training):
-    stage = 3 if training.engine == "fsdp2" else training.stage  # it always cuts; stage 2 only keeps what it gathered
+@lru_cache(maxsize=64)
+def _rows_by_rule(engine, stage, model, mesh, rules, deepspeed, pp_rank):
+    tensors = rank_tensors(model, mesh, pp_rank)
+    stage = 3 if engine == "fsdp2" else stage  # it always cuts; stage 2 only keeps what it gathered
+    rows = tuple(_row(row, tensors, engine, stage, mesh.dense_shards) for row in rules.rows)
+    if engine == "deepspeed" and stage == 3 and mesh.dense_shards > 1:
+        rows += (_persistent_row(rules, deepspeed, tensors),)
+    return rows
+
+
+def _row(row, tensors, engine, stage, shards):
     whole, sharded = _whole(row, tensors), row.is_sharded(stage)
-    local = _cut(row, tensors, training) if sharded else whole
+    local = _cut(row, tensors, engine, stage, shards) if sharded else whole
     return LedgerRow(row.category, row.dtype, row.bytes_per_param, row.sharded_from_stage, local, row.bytes_for(local),
                      row.bytes_for(whole), sharded)
 
@@ -43,26 +52,25 @@ def _whole(row, tensors):
     return local_group_numel(tensors, row.group)
 
 
-def _cut(row, tensors, training):
+def _cut(row, tensors, engine, stage, shards):
     """Elements of ``row`` on the fullest rank; FSDP2's first rank holds a full chunk of everything."""
-    shards = training.mesh.dense_shards
     if row.group == "factors":
         return ceil_div(_whole(row, tensors), shards)
     held = [tensor for tensor in tensors if row.group == "all" or is_hidden_matrix(tensor) == (row.group == "matrices")]
-    if training.engine == "fsdp2":
+    if engine == "fsdp2":
         return sum(ceil_div(tensor.shape[0], shards) * (tensor.numel // tensor.shape[0]) for tensor in held)
-    if training.stage == 3:
+    if stage == 3:
         return sum(ceil_div(tensor.numel, shards) for tensor in held)
     if row.sharded_from_stage == GRADIENT_STAGE:
         return max(flat_gradient_numels([tensor.shape for tensor in held], shards))
     return 2 * ceil_div(sum(tensor.numel for tensor in held), 2 * shards)
 
 
-def _persistent_row(training, tensors):
+def _persistent_row(rules, deepspeed, tensors):
     """Small tensors that stay whole beside their shards."""
-    kept = persistent_names(tensors, training.deepspeed.limits)
+    kept = persistent_names(tensors, deepspeed.limits)
     numel = sum(tensor.numel for tensor in tensors if tensor.name in kept)
-    params = next(row for row in training.recipe.rows if role_of(row.category) == "params")
+    params = next(row for row in rules.rows if role_of(row.category) == "params")
     size = params.bytes_for(numel)
     return LedgerRow("persistent_params", params.dtype, params.bytes_per_param, None, numel, size, size, False)
 

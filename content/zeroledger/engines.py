@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from .deepspeed_transients import deepspeed_instants
 from .engine_states import state_rows, training_ledger
-from .errors import ceil_div
 from .fsdp_timeline import FsdpTimeline
 from .instants import Instant, MemoryRow, overlay, with_rows
 from .mesh import Mesh, rank_tensors
+from .offload import role_of
 from .optimizer_step import adam_step_rows
 from .stack_walk import end_layers, walked_instants
 from .transients import gather_rows, gather_units
@@ -75,16 +75,14 @@ def _deepspeed(training, pp_rank, every_layer):
     """
     ledger, stack, stage = training_ledger(training, pp_rank), training.stack(pp_rank), training.stage
     kept, gradients = state_rows(ledger, training.placement)
-    accumulates, tensors = training.gradient_accumulation_steps > 1, training.tensors(pp_rank)
+    accumulates = training.gradient_accumulation_steps > 1
     mode = "grow" if stage == 0 and not accumulates else "accumulate"
     instants = walked_instants(stack, training.compute_dtype, mode, _layers(stack, every_layer))
-    plain = training.mesh.world_size == training.mesh.dp
-    transients = deepspeed_instants(training.model if plain else tensors, training.mesh.dense_shards, stage,
-                                    training.compute_dtype, training.deepspeed)
+    transients = _transients(training.model, training.mesh, pp_rank, stage, training.compute_dtype, training.deepspeed)
     if training.placement.optimizer != "device":  # the update runs on the host
         transients = tuple(_without(each, ("temporary",)) if each.phase == "optimizer step" else each for each in transients)
     if stage == 1 and accumulates:
-        numel = sum(tensor.numel for tensor in tensors)
+        numel = sum(tensor.numel for tensor in training.tensors(pp_rank))
         whole = next(row for row in training.recipe.rows if row.sharded_from_stage == 2)
         gradients = (MemoryRow("unsharded_grads", "whole gradients between micro-batches", whole.bytes_for(numel)),)
     always = (*kept, *(gradients if stage == 3 or accumulates else ()))
@@ -94,6 +92,13 @@ def _deepspeed(training, pp_rank, every_layer):
         own = {} if stage == 3 or accumulates else {"backward": gradients, "optimizer step": gradients}
     instants = tuple(instant.plus(own.get(instant.phase, ())) for instant in overlay(instants, transients))
     return _staying(always, transients), with_rows(instants, always)
+
+
+@lru_cache(maxsize=64)
+def _transients(model, mesh, pp_rank, stage, dtype, buffers):
+    """``deepspeed_instants`` of a rank, kept because a planner asks for it once for every offload choice."""
+    held = model if mesh.world_size == mesh.dp else rank_tensors(model, mesh, pp_rank)  # only a model knows a tied head
+    return deepspeed_instants(held, mesh.dense_shards, stage, dtype, buffers)
 
 
 def _staying(always, transients):
@@ -107,19 +112,17 @@ def _fsdp2(training, pp_rank, every_layer):
     ledger, stack, fsdp = training_ledger(training, pp_rank), training.stack(pp_rank), training.fsdp
     kept, gradients = state_rows(ledger, training.placement)
     states = tuple(row for row in kept if row.account != "sharded_params")
-    timeline = FsdpTimeline(stack, fsdp, training.tensors(pp_rank))
     chosen = _layers(stack, every_layer, max(1, fsdp.prefetch_depth))
     on_device = training.placement.params == "device"
-    shards = (timeline.shards(),) if on_device else ()
-    instants = tuple(Instant(name, rows, phase) for name, rows, phase in timeline.moments(chosen))
+    weights, instants = _timeline(stack, fsdp, training.model, _without_replicas(training.mesh), pp_rank, chosen)
+    shards = (weights,) if on_device else ()
     if not on_device:
         instants = tuple(_without(instant, ("sharded_grads",)) for instant in instants)
     earlier = ()
     if training.gradient_accumulation_steps > 1:
         earlier = _earlier_gradients(training, pp_rank, gradients)
         instants = tuple(_without(instant, ("sharded_grads",)) for instant in instants)
-    share = sum(ceil_div(tensor.shape[0], fsdp.dp_size) * (tensor.numel // tensor.shape[0])
-                for tensor in training.tensors(pp_rank))
+    share = next(row.numel_per_rank for row in ledger.rows if role_of(row.category) == "params")
     step = Instant("optimizer step", (*_adam_rows(training, share, fsdp.storage_dtype),
                                       *(() if earlier and not training.accumulate_unsharded else gradients)), "optimizer step")
     always = (*shards, *states)
@@ -127,6 +130,13 @@ def _fsdp2(training, pp_rank, every_layer):
     instants = with_rows(with_rows(instants, earlier), always)
     step_rows = always if training.accumulate_unsharded else staying
     return staying, (*instants, step.plus(step_rows))
+
+
+@lru_cache(maxsize=64)
+def _timeline(stack, fsdp, model, mesh, pp_rank, layers):
+    """(row of the weight shards, instants without it)."""
+    timeline = FsdpTimeline(stack, fsdp, rank_tensors(model, mesh, pp_rank))
+    return timeline.shards(), tuple(Instant(name, rows, phase) for name, rows, phase in timeline.moments(layers))
 
 
 def _earlier_gradients(training, pp_rank, gradients):
