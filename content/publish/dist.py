@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from publish import bytecode, jupyterlite, lesson_pages, paths, scripts
+from publish import api_pages, bytecode, jupyterlite, lesson_pages, paths, scripts
 from publish.console import Console
 from publish.errors import BuildError
 from publish.steps import Step, files_under
@@ -51,6 +51,7 @@ def parts() -> list[tuple[Path, Path]]:
         (paths.BYTECODE, ZERO),
         (paths.SCRIPTS, ZERO),
         (paths.PAGES, Path()),
+        (paths.API, Path()),
     ]
 
 
@@ -79,5 +80,5 @@ def add_settings_element(page: Path) -> None:
 
 STEP = Step(
     "dist", assemble, outputs=(paths.DIST,),
-    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP),
+    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP, api_pages.STEP),
 )

@@ -26,3 +26,4 @@ JUPYTERLITE = STAGE / "jupyterlite"  # its output
 BYTECODE = STAGE / "bytecode"
 SCRIPTS = STAGE / "scripts"
 PAGES = STAGE / "pages"
+API = STAGE / "api"

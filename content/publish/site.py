@@ -1,7 +1,7 @@
 """The whole build: which steps there are, and in which order."""
 
 from publish import (
-    bytecode, compiled_wheels, dist, font, jupyterlite, labextension, lesson_pages, notebooks, npm, own_wheel, paths, pure_wheels,
+    api_pages, bytecode, compiled_wheels, dist, font, jupyterlite, labextension, lesson_pages, notebooks, npm, own_wheel, paths, pure_wheels,
     pyodide_dist, scripts,
 )
 from publish.build_lock import build_lock
@@ -11,7 +11,7 @@ from publish.steps import run_steps
 STEPS = (
     npm.STEP, compiled_wheels.STEP, pure_wheels.STEP, font.STEP, own_wheel.STEP, pyodide_dist.STEP,
     bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, notebooks.STEP, labextension.STEP, jupyterlite.STEP,
-    scripts.STEP, lesson_pages.STEP, dist.STEP,
+    scripts.STEP, lesson_pages.STEP, api_pages.STEP, dist.STEP,
 )
 
 
