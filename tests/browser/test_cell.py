@@ -245,9 +245,9 @@ def test_what_is_printed_is_shown_as_text(cells):
     assert page.evaluate("window.broken") is None
 
 
-@pytest.mark.parametrize("code", ["while True: print('for ever and ever')", "print('x' * 10**7)", "while True: print('x', end='')"])
+@pytest.mark.parametrize("code", ["while True: print('for ever and ever')", "print('x' * 10**7)", "while True: print('x' * 50, end='')"])
 def test_a_lot_of_output_does_not_freeze_the_page(cells, code):
-    page = cells(cell("1"), cell(code, "b", 'limit="5"'))
+    page = cells(cell("1"), cell(code, "b", 'limit="30"'))
     run(page)
     page.evaluate(
         """() => {
@@ -259,7 +259,7 @@ def test_a_lot_of_output_does_not_freeze_the_page(cells, code):
     run(page, "b")
     expect(part(page, "notice", "b")).to_contain_text("Too much output")
     assert page.evaluate("document.querySelector('#b').shadowRoot.querySelector('.output').textContent.length") > 15_000
-    assert page.evaluate("longestPause") < 700
+    assert page.evaluate("longestPause") < 1000
 
 
 def test_speaks_chinese(cells):

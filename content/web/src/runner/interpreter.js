@@ -13,6 +13,7 @@ import { makeFlagReader } from './stop-flag.js';
 /** @typedef {import('./protocol.js').CellRequest} CellRequest */
 /** @typedef {import('./protocol.js').CellReport} CellReport */
 
+const WARM_UP_AFTER_MS = 150; // a run that was clicked early goes first
 const LEDGER_PATH = '/zeroledger.zip';
 
 /** @type {Promise<any>|undefined} */
@@ -35,9 +36,10 @@ self.onmessage = (event) => {
 async function boot(parts, port) {
   const post = MessagePort.prototype.postMessage.bind(port);
   try {
-    const interpreter = await makeInterpreter(parts, post);
-    port.onmessage = (event) => interpreter(event.data);
+    const { run, warmUp } = await makeInterpreter(parts, post);
+    port.onmessage = (event) => run(event.data);
     post({ type: 'ready' });
+    setTimeout(warmUp, WARM_UP_AFTER_MS);
   } catch (error) {
     post({ type: 'failed', message: describe(error) });
   }
@@ -46,7 +48,7 @@ async function boot(parts, port) {
 /**
  * @param {import('./protocol.js').InterpreterParts} parts
  * @param {(message: any) => void} post
- * @returns {Promise<(request: CellRequest) => void>}
+ * @returns {Promise<{run: (request: CellRequest) => void, warmUp: () => void}>}
  */
 async function makeInterpreter(parts, post) {
   const clock = new GuardClock();
@@ -60,13 +62,14 @@ async function makeInterpreter(parts, post) {
   const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm), clock.poll);
   pyodide.FS.writeFile(LEDGER_PATH, new Uint8Array(parts.zeroledger));
   connectOutput(pyodide, output, clock, crash);
-  const runCell = preparePython(pyodide);
+  const { runCell, warmUp } = preparePython(pyodide);
   pyodide.setInterruptBuffer(new Uint8Array(1)); // makes Python ask; clock.poll is what answers
   // gc.get_objects() in Python can still reach the API object: leave it empty.
   for (const key of Reflect.ownKeys(pyodide)) Reflect.deleteProperty(pyodide, key);
   neuter();
 
-  return (request) => {
+  /** @param {CellRequest} request */
+  const run = (request) => {
     ({ nonce } = request);
     memoryRefused = false;
     output.reset();
@@ -79,6 +82,7 @@ async function makeInterpreter(parts, post) {
     report.spent ||= broken || memoryRefused;
     post({ type: 'done', nonce, report });
   };
+  return { run, warmUp };
 }
 
 /**
@@ -129,7 +133,10 @@ function connectOutput(pyodide, output, clock, crash) {
   pyodide.setStderr(stream('err'));
 }
 
-/** @param {any} pyodide @returns {(source: string, session: string, result: string) => string} */
+/**
+ * @param {any} pyodide
+ * @returns {{runCell: (source: string, session: string, result: string) => string, warmUp: () => void}}
+ */
 function preparePython(pyodide) {
   const load = pyodide.runPython(
     `def load(name, source):
@@ -144,7 +151,8 @@ load`,
   );
   let last;
   for (const name of PYTHON_MODULES) last = load(name, pythonSources[name]);
-  return last.prepare(LEDGER_PATH);
+  const cellRunner = last.prepare(LEDGER_PATH);
+  return { runCell: cellRunner.run, warmUp: cellRunner.warm_up };
 }
 
 /** @param {unknown} error */

@@ -1,4 +1,4 @@
-"""Called once by the worker after the runner's modules are loaded: prepare the interpreter, return the run function."""
+"""Called once by the worker after the runner's modules are loaded: prepare the interpreter, return what runs cells."""
 
 import sys
 
@@ -11,7 +11,7 @@ RUNNER_MODULES = ("guard", "loop", "tracebacks", "restore", "cell", "harden", "b
 
 
 def prepare(extra_path):
-    """Make the interpreter safe to hand to a reader; `extra_path` is where zeroledger lies. Return CellRunner.run."""
+    """Make the interpreter safe to hand to a reader; `extra_path` is where zeroledger lies. Return a CellRunner."""
     sys.path.append(extra_path)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
@@ -22,7 +22,7 @@ def prepare(extra_path):
     reseed()
     for name in RUNNER_MODULES:
         sys.modules.pop(name, None)
-    return CellRunner().run
+    return CellRunner()
 
 
 RUNNER_FILES.add(prepare.__code__.co_filename)
