@@ -215,7 +215,8 @@ predict("gather-no-wrap")
 from zeroledger.simulate import simulate
 
 for depth in range(4):
-    run = simulate(dp_size=8, stage=3, num_steps=1, prefetch_depth=depth)
+    run = simulate(dp_size=4, stage=3, num_steps=1, prefetch_depth=depth,
+                   gradient_accumulation_steps=1)
     print(f"{depth} {run.peak().num_bytes / 1e6:.1f} MB {1e6 * run.total_s():.0f} µs")
 
 # %% [markdown] id="prefetch-why" lang="zh-CN"
