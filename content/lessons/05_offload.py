@@ -69,10 +69,12 @@ use_language(LANG)
 predict("offload-host-7b")
 
 # %% id="live-rows" tags=["live"]
-plan = offload_plan(7e9, dp_size=8, stage=3, placement=Placement("cpu", pin_memory=False))
+placement = Placement("cpu", pin_memory=False)
+plan = offload_plan(7e9, dp_size=8, stage=3, placement=placement)
 for row in plan.rows:
-    print(f"{row.tier:6}  {format_bytes(row.num_bytes, 'GB', 2):>8}  {row.category}")
-print(format_bytes(plan.bytes_per_rank("device"), "GB"), format_bytes(plan.bytes_per_node("cpu"), "GB"))
+    print(f"{row.tier:6}  {row.num_bytes / GB:5.2f} GB  {row.category}")
+print(format_bytes(plan.bytes_per_rank("device"), "GB"))
+print(format_bytes(plan.bytes_per_node("cpu"), "GB"))
 
 # %% [markdown] id="rows-try" lang="zh-CN"
 # 改一改：把 `Placement("cpu", …)` 换成 `Placement("cpu", "cpu", …)`，参数也走，显存一侧剩多少？再把 `stage` 改成 2，让参数留在卡上：内存一侧变了吗，显存一侧呢？（阶段 2 时 `Placement("cpu", "cpu")` 会被拒绝，报错会说出原因。）
@@ -154,11 +156,14 @@ predict("offload-update-traffic")
 
 # %% id="live-bound" tags=["live"]
 P, server = 1_350_000_000, SERVER_2020
+plan = offload_plan(P, dp_size=1, stage=3, placement=Placement("cpu"))
+verdict = offload_verdict(plan, server, compute_s=1.24)
 one_way = 2 * P / server.pcie.bytes_per_s
-by_hand = max(1.24, one_way) + 28 * P / server.cpu_update.bytes_per_s + one_way
-verdict = offload_verdict(offload_plan(P, 1, 3, Placement("cpu")), server, compute_s=1.24)
+update = 28 * P / server.cpu_update.bytes_per_s
+by_hand = max(1.24, one_way) + update + one_way
 assert abs(by_hand - verdict.step_s_in_turn) < 1e-9
-print(verdict.bottleneck, round(verdict.step_s_at_least, 2), round(verdict.step_s_in_turn, 2))
+print(f"{verdict.step_s_at_least:.2f} s  {verdict.bottleneck}")
+print(f"{by_hand:.2f} s")
 
 # %% [markdown] id="culprit" lang="zh-CN"
 # ## #1635 慢在哪里
@@ -175,23 +180,24 @@ print(verdict.bottleneck, round(verdict.step_s_at_least, 2), round(verdict.step_
 # At PCIe 3.0's full rate the gradients go down in {{ 2 * 1.35e9 / interconnect("pcie3-x16").bytes_per_s | num 2 }} seconds, so PCIe is out. The update itself was timed at 21.77 seconds for {{ offload_transfers(offload_plan(1.35e9, 1, 3, Placement("cpu")))[1].num_bytes | GB 1 }}, which makes {{ round(offload_transfers(offload_plan(1.35e9, 1, 3, Placement("cpu")))[1].num_bytes / 21.766) | GB 2 }} a second. A single channel of DDR4 peaks at more than ten times that. Memory bandwidth is not the limit either. Adam on the CPU never got going: not vectorised, too few threads, or threads that wandered to the other NUMA node.
 
 # %% id="live-culprit" tags=["live"]
+plan = offload_plan(1.35e9, 1, stage=3, placement=Placement("cpu"))
 observed = Interconnect("observed", 37.8e9 / 21.766, "DeepSpeed#1635")
 slow = Machine("pcie3-x16", SERVER_2020.numa, observed)
-verdict = offload_verdict(offload_plan(1.35e9, 1, 3, Placement("cpu")), slow, compute_s=1.24)
+verdict = offload_verdict(plan, slow, compute_s=1.24)
 for part, seconds in verdict.busy_s.items():
     print(f"{seconds:7.2f} s  {part}")
 
 # %% [markdown] id="culprit-more" lang="zh-CN"
 # 表里的 PCIe 是每个 rank 各有一条，CPU 更新和 NUMA 内存带宽则由整台机器共用：八个 rank 的搬运都从同样的内存通道过。把 `offload_plan` 里的 rank 数从 1 改成 8（参数量也改大），看哪几行跟着变。
 #
-# #6834 是同一种病的大号版本：72B 的 Qwen，四台机器，优化器和参数都卸载，每步约八千个 token。维护者读了日志后说，更新从约 0.2 秒变成约 10 秒，五十倍。若每台八张卡，每台机器的 CPU 更新即使跑满内存带宽，也要 {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} 秒（这里用 Qwen2.5-72B 代替）。也就是说，几倍的差距是物理的，剩下的才是实现的。
+# issue #6834 是同一种病的大号版本：72B 的 Qwen，四台机器，优化器和参数都卸载，每步约八千个 token。维护者读了日志后说，更新从约 0.2 秒变成约 10 秒，五十倍。若每台八张卡，每台机器的 CPU 更新即使跑满内存带宽，也要 {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} 秒（这里用 Qwen2.5-72B 代替）。也就是说，几倍的差距是物理的，剩下的才是实现的。
 #
 # 能做的事：确认用的是 DeepSpeedCPUAdam 而不是普通的 Adam；用 `--bind_cores_to_rank` 把线程绑在离显卡近的核上（DeepSpeed 的 PR #7474 里，一个 3B 模型的一步从 3084 毫秒降到 2383 毫秒）；还有最管用的一招，**让一步里的计算更多**，下一节就看到。
 
 # %% [markdown] id="culprit-more" lang="en"
 # In this table every rank has a PCIe link of its own, while the CPU update and the NUMA memory are shared by the node: the transfers of eight ranks pass through the same memory channels. Change the number of ranks in `offload_plan` from 1 to 8, with more parameters, and see which lines follow.
 #
-# #6834 is the same complaint at another size: a 72B Qwen on four nodes, optimizer and parameters offloaded, some eight thousand tokens a step. Reading the log, a maintainer puts the update at about 0.2 seconds without offloading and 10 with it, a factor of fifty. If a node has eight cards, its CPUs need {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} seconds even at full memory bandwidth (with Qwen2.5-72B standing in). A few times slower is physics; the rest is implementation.
+# Issue #6834 is the same complaint at another size: a 72B Qwen on four nodes, optimizer and parameters offloaded, some eight thousand tokens a step. Reading the log, a maintainer puts the update at about 0.2 seconds without offloading and 10 with it, a factor of fifty. If a node has eight cards, its CPUs need {{ offload_verdict(offload_plan(PRESETS["qwen2.5-72b"].num_params, 32, 3, Placement("cpu", "cpu")), SERVER_2020, 1.0).busy_s["CPU update"] | num 1 }} seconds even at full memory bandwidth (with Qwen2.5-72B standing in). A few times slower is physics; the rest is implementation.
 #
 # What helps: make sure it is DeepSpeedCPUAdam and not a plain Adam; bind threads to cores near the card with `--bind_cores_to_rank` (in DeepSpeed's PR #7474 a step of a 3B model went from 3084 to 2383 milliseconds); and, best of all, **more computing in a step**, as the next section shows.
 
@@ -248,7 +254,8 @@ layer = 32_000 * 8192
 for gpus in (1, 4, 8, 16):
     bad = zero3_estimate(70e9, layer, gpus, zero_init=False)
     good = zero3_estimate(70e9, layer, gpus, zero_init=True)
-    print(f"{gpus:3}  {format_bytes(bad.cpu_bytes, 'TB', 2)}  {format_bytes(good.cpu_bytes, 'GB', 1)}")
+    print(f"{gpus:2}  {format_bytes(bad.cpu_bytes, 'GB', 1):>9}",
+          format_bytes(good.cpu_bytes, "GB", 1))
 
 # %% [markdown] id="init-read" lang="zh-CN"
 # 这是 DeepSpeed 自己的估算：没有 `zero.Init` 时 4 × n × P × 1.5，n 是一台机器的卡数；有的时候 P 换成最大的一层。1.5 是它留的余量，不是测出来的。若优化器和参数也卸载，式子变成 max(4n, 18) × P × 1.5：18 是卸载状态每参数的字节数（梯度按 FP32，比五行账多 2），4n 超过它之后，建模型又成了最大的一笔。给 `zero3_estimate` 加上 `offload_optimizer=True, offload_param=True` 看看，从几张卡起两列开始分家。
@@ -272,11 +279,14 @@ for gpus in (1, 4, 8, 16):
 
 # %% id="live-nvme" tags=["live"]
 model = PRESETS["llama-2-70b"].model
-plan = offload_plan(model.num_params, 8, 3, Placement("nvme", "cpu", grads="cpu"))
-one = compute_s(step_flops(model, 1, 4096, "full").hardware_flops, "a100", 0.5)
+place = Placement("nvme", "cpu", grads="cpu")
+plan = offload_plan(model.num_params, 8, 3, place)
+flops = step_flops(model, 1, 4096, "full").hardware_flops
 for steps in (1, 4, 16):
-    verdict = offload_verdict(plan, SERVER_2020, steps * one, steps)
-    print(f"{steps:3}  {verdict.bottleneck:10}  {verdict.step_s_in_turn / verdict.compute_s:.2f}")
+    passes = steps * compute_s(flops, "a100", efficiency=0.5)
+    verdict = offload_verdict(plan, SERVER_2020, passes, steps)
+    ratio = verdict.step_s_in_turn / passes
+    print(f"{steps:2}  {verdict.bottleneck:10}  {ratio:.2f}")
 
 # %% [markdown] id="worth" lang="zh-CN"
 # ## 值不值得

@@ -61,7 +61,7 @@ predict("tp-layer-405b")
 
 # %% id="live-transient" tags=["live"]
 root, layer = gather_units(PRESETS["llama-3.1-405b"].model)
-backward = fsdp_backward_instant(root, layer, param_dtype="bf16", reduce_dtype="fp32")
+backward = fsdp_backward_instant(root, layer, reduce_dtype="fp32")
 for row in backward.rows:
     print(f"{format_bytes(row.num_bytes, 'GB', 2):>9}  {row.what}")
 print(format_bytes(backward.num_bytes, "GB", 2))
@@ -148,10 +148,12 @@ print(f"{norms:,}", f"{local:,}", f"{8 * local - model.num_params:,}")
 predict("tp-states-70b")
 
 # %% id="live-grid" tags=["live"]
+model = PRESETS["llama-2-70b"].model
 for tp in (1, 2, 4, 8, 16):
     mesh = Mesh(dp=64 // tp, tp=tp)
-    sizes = [mesh_ledger(model, mesh, stage).model_states_bytes_per_rank for stage in range(4)]
-    print(f"{tp:2}", *(f"{format_bytes(size, 'GB', 1):>10}" for size in sizes))
+    books = [mesh_ledger(model, mesh, stage) for stage in range(4)]
+    sizes = [book.model_states_bytes_per_rank for book in books]
+    print(f"{tp:2}", *(f"{size / GB:8.1f} GB" for size in sizes))
 
 # %% [markdown] id="grid-read" lang="zh-CN"
 # 每行是一种排法，四列是阶段 0 到 3。看最右一列：**阶段 3 时，TP 从 1 到 8，状态几乎不变**，都是 16P/64。TP 在状态上抢的是阶段 1、2 的活；跟阶段 3 搭配时，它的好处在别处：收集的那一层小了 t 倍，激活也小了。
@@ -185,9 +187,13 @@ for tp in (1, 2, 4, 8, 16):
 predict("tp-activations-70b")
 
 # %% id="live-kept" tags=["live"]
-settings = ActivationSettings(1, 4096, tp_size=8, sequence_parallel=False)
+model = PRESETS["llama-2-70b"].model
+settings = ActivationSettings(
+    1, 4096, tp_size=8, sequence_parallel=False)
 for row in layer_activations(model, settings).kept_rows:
-    print(f"{format_bytes(row.num_bytes, 'MB', 1):>8}  {'+'.join(row.divided_by):6}  {row.op}: {row.tensor}")
+    cut_by = "+".join(row.divided_by)
+    size = format_bytes(row.num_bytes, "MB", 1)
+    print(f"{size:>7}  {cut_by:5}  {row.op}: {row.tensor}")
 
 # %% [markdown] id="sp" lang="zh-CN"
 # 四行 {{ 2 * 4096 * 8192 | MB 1 }} 的就是没被 TP 切开的：两个归一化的输入，和归一化之后喂给注意力、MLP 的输入。它们占了这一层的三分之二。
@@ -204,10 +210,13 @@ for row in layer_activations(model, settings).kept_rows:
 # With recomputation from lesson 4 there are three switches. This is how they combine:
 
 # %% id="live-switches" tags=["live"]
-for recompute in ("none", "full"):
-    for options in ({}, {"tp_size": 8}, {"tp_size": 8, "sequence_parallel": True}):
-        kept = layer_activations(model, ActivationSettings(1, 4096, recompute=recompute, **options)).num_bytes
-        print(f"{recompute:5}  {format_bytes(80 * kept, 'GB', 1):>8}  {options}")
+model = PRESETS["llama-2-70b"].model
+both = {"tp_size": 8, "sequence_parallel": True}
+for mode in ("none", "full"):
+    for each in ({}, {"tp_size": 8}, both):
+        settings = ActivationSettings(1, 4096, recompute=mode, **each)
+        kept = 80 * layer_activations(model, settings).num_bytes
+        print(f"{mode:5}{kept / GB:7.1f} GB  {each}")
 
 # %% [markdown] id="switches-read" lang="zh-CN"
 # 完全重计算只留层的输入，TP 切不到它，所以第四行和第五行一样大；只有 SP 能再除以 8。顺序因此很清楚：先 TP + SP，还不够再加重计算。选择性重计算只省注意力分数那一项，用 flash attention 时那一项本来就不存，开了也几乎没有变化。
@@ -233,8 +242,10 @@ for recompute in ("none", "full"):
 predict("tp-traffic-70b")
 
 # %% id="live-links" tags=["live"]
-computing = compute_s(step_flops(model, 1, 4096).hardware_flops, "a100") / 8
-traffic = tensor_parallel(1, 4096, model.hidden_size, 8, num_layers=model.num_layers)
+model = PRESETS["llama-2-70b"].model
+flops = step_flops(model, micro_batch_size=1, seq_length=4096)
+computing = compute_s(flops.hardware_flops, "a100") / 8
+traffic = tensor_parallel(1, 4096, model.hidden_size, 8, num_layers=80)
 print(f"{computing:5.2f} s  a100, peak")
 for link in ("nvlink-a100", "pcie4-x16", "infiniband-hdr"):
     print(f"{traffic.lower_bound_s(link):5.2f} s  {link}")
@@ -242,12 +253,12 @@ for link in ("nvlink-a100", "pcie4-x16", "infiniband-hdr"):
 # %% [markdown] id="links-read" lang="zh-CN"
 # 第一行是八张 A100 按峰值分着算的时间，后面是送激活至少要多久。NVLink 上是计算的一小部分，换成 PCIe 或跨机器的 InfiniBand，通信反倒比计算还长。所以 TP 一般不出一台机器，t 不超过机内的卡数；机器之间交给数据并行和流水线。
 #
-# 把 `micro_batch_size`（两个函数的第二、第一个参数）一起改大：计算和通信同比增长，比例不变。TP 的通信随 token 增长，ZeRO 的不随，第 7 课会用到这个差别。
+# 把微批次（`micro_batch_size=1` 和 `tensor_parallel` 的第一个参数）一起改大：计算和通信同比增长，比例不变。TP 的通信随 token 增长，ZeRO 的不随，第 7 课会用到这个差别。
 
 # %% [markdown] id="links-read" lang="en"
 # The first line is the computing shared by eight A100s at their peak; below it, the least time to send the activations. Over NVLink it is a fraction of the computing. Over PCIe, or InfiniBand between machines, it takes longer than the computing itself. That is why TP usually stays inside a node, t at most the cards of one machine, and data or pipeline parallelism goes between machines.
 #
-# Raise the micro-batch in both calls (second argument of one, first of the other): computing and communication grow together and their ratio stays. TP's traffic grows with tokens, ZeRO's does not. Lesson 7 makes use of that.
+# Raise the micro-batch in both calls (`micro_batch_size=1`, and the first argument of `tensor_parallel`): computing and communication grow together and their ratio stays. TP's traffic grows with tokens, ZeRO's does not. Lesson 7 makes use of that.
 
 # %% [markdown] id="order" lang="zh-CN"
 # ## 放不下时，先动哪个

@@ -81,7 +81,8 @@ P, N = 7_000_000_000, 8
 one_round = 2 * P * (N - 1) // N
 assert 2 * one_round == zero_paper(P, N, stage=2).wire_bytes
 assert 3 * one_round == zero_paper(P, N, stage=3).wire_bytes
-print(zero_paper(P, N, stage=3))
+for row in zero_paper(P, N, stage=3).rows:
+    print(f"{row.op:14}  {row.phase:8}  {row.wire_bytes / GB:.2f} GB")
 
 # %% [markdown] id="ring" lang="zh-CN"
 # ## 环形系数：加卡不会让它变少
@@ -98,8 +99,9 @@ print(zero_paper(P, N, stage=3))
 # From N = 2 to 512 the factor goes from 0.5 to almost 1 and stays there. **More cards never mean fewer bytes per card**: memory is divided by N, traffic is not. What does grow with N is latency, since the ring takes N − 1 steps.
 
 # %% id="live-ring" tags=["live"]
-for ranks in (1, 2, 8, 64, 512):
-    print(f"{ranks:3}", f"{ring_factor('all_gather', ranks):.3f}", f"{ring_factor('all_reduce', ranks):.3f}")
+for n in (1, 2, 8, 64, 512):
+    one_round = ring_factor("all_gather", n)
+    print(n, one_round, ring_factor("all_reduce", n))
 
 # %% [markdown] id="defaults" lang="zh-CN"
 # ## DeepSpeed 默认真的这样发吗
@@ -116,8 +118,11 @@ predict("comm-deepspeed-stage2")
 
 # %% id="live-defaults" tags=["live"]
 model = PRESETS["llama-2-7b"].model
-print(deepspeed(model, 8, stage=2))
-print(deepspeed(model, 8, stage=2, multi_rank_bucket_allreduce=False))
+for flag in (True, False):
+    step = deepspeed(model, 8, 2, multi_rank_bucket_allreduce=flag)
+    for row in step.rows:
+        print(f"{row.op:10}{row.calls:4}{row.wire_bytes / GB:7.2f} GB")
+    print(f"{step.wire_bytes / GB:21.2f} GB")
 
 # %% [markdown] id="defaults-read" lang="zh-CN"
 # 默认的阶段 1、2 用 all-reduce 规约梯度（`use_multi_rank_bucket_allreduce`），一共三轮，和论文的阶段 3 一样多。关掉它，改成逐个 rank 的 reduce，接近两轮，但调用更碎。我们数过真实运行的每一次调用，规则跟这里一致。
@@ -130,20 +135,23 @@ print(deepspeed(model, 8, stage=2, multi_rank_bucket_allreduce=False))
 # Stage 3 errs on the other side: it may send **less** than three rounds. `stage3_max_live_parameters` and `stage3_max_reuse_distance` are 10<sup>9</sup> elements each. A model below that keeps what forward gathered, and backward gathers nothing. One round saved, and the memory of the parameters not saved. Here is a GPT-2 of 355M, first with defaults, then with all four limits at 0.
 
 # %% id="live-small" tags=["live"]
-small = model_from_hf_config({"model_type": "gpt2", "n_embd": 1024, "n_layer": 24, "n_head": 16,
-                              "n_positions": 1024, "vocab_size": 50257})
-print(deepspeed(small, 8, stage=3))
-print(deepspeed(small, 8, stage=3, fetch=FetchLimits(0, 0, 0, 0)))
+config = {"model_type": "gpt2", "n_embd": 1024, "n_layer": 24,
+          "n_head": 16, "n_positions": 1024, "vocab_size": 50257}
+small = model_from_hf_config(config)
+for limits in (FetchLimits(), FetchLimits(0, 0, 0, 0)):
+    for row in deepspeed(small, 8, stage=3, fetch=limits).rows:
+        print(f"{row.op:14}{row.phase:9}{row.calls:4}{row.numel:12,}")
+    print()
 
 # %% [markdown] id="small-read" lang="zh-CN"
-# 所以“阶段 3 贵一半”要带着条件说：跟 reduce-scatter 版的阶段 2 比，模型大于驻留上限，而且字节才是瓶颈。小模型加默认配置时，DeepSpeed 的阶段 3 发得比阶段 2 还少。（第二张表里的元素比参数多出一截，那是输入输出共享的词嵌入：前向用两次，就收集了两次。）
+# 所以“阶段 3 贵一半”要带着条件说：跟 reduce-scatter 版的阶段 2 比，模型大于驻留上限，而且字节才是瓶颈。小模型加默认配置时，DeepSpeed 的阶段 3 发得比阶段 2 还少。（后一组的元素比参数多出一截，那是输入输出共享的词嵌入：前向用两次，就收集了两次。）
 #
-# FSDP2 又不同：根单元前向之后不释放，反向少收集一点；梯度常以 FP32 规约，那一轮就是两倍字节。试试 `print(fsdp2(model, 8))`，再加 `reduce_dtype="bf16"`。
+# FSDP2 又不同：根单元前向之后不释放，反向少收集一点；梯度常以 FP32 规约，那一轮就是两倍字节。试试 `print(fsdp2(PRESETS["llama-2-7b"].model, 8))`，再加 `reduce_dtype="bf16"`。
 
 # %% [markdown] id="small-read" lang="en"
-# “Stage 3 costs half as much again” therefore needs its conditions: compared with a reduce-scatter stage 2, for a model above the live limit, where bytes are the bottleneck. For a small model with defaults, DeepSpeed's stage 3 sends less than its stage 2. (The second table gathers more elements than there are parameters. That is the embedding, tied to the head: used twice in a pass, gathered twice.)
+# “Stage 3 costs half as much again” therefore needs its conditions: compared with a reduce-scatter stage 2, for a model above the live limit, where bytes are the bottleneck. For a small model with defaults, DeepSpeed's stage 3 sends less than its stage 2. (The second group gathers more elements than there are parameters. That is the embedding, tied to the head: used twice in a pass, gathered twice.)
 #
-# FSDP2 differs again: its root unit is not released after forward, which saves part of a gather, and gradients are often reduced in FP32, which doubles that round. Try `print(fsdp2(model, 8))`, then `reduce_dtype="bf16"`.
+# FSDP2 differs again: its root unit is not released after forward, which saves part of a gather, and gradients are often reduced in FP32, which doubles that round. Try `print(fsdp2(PRESETS["llama-2-7b"].model, 8))`, then `reduce_dtype="bf16"`.
 
 # %% [markdown] id="accumulation" lang="zh-CN"
 # ## 累积：谁的通信跟着翻倍
@@ -160,8 +168,9 @@ predict("comm-accumulation")
 
 # %% id="live-accumulation" tags=["live"]
 for steps in (1, 2, 4, 8):
-    sent = [zero_paper(7e9, 8, stage, gradient_accumulation_steps=steps).wire_bytes for stage in (1, 2, 3)]
-    print(f"{steps:2}", *(f"{format_bytes(size, 'GB', 1):>9}" for size in sent))
+    sent = [zero_paper(7e9, 8, s, gradient_accumulation_steps=steps)
+            for s in (1, 2, 3)]
+    print(steps, *(f"{each.wire_bytes / GB:6.2f} GB" for each in sent))
 
 # %% [markdown] id="accumulation-read" lang="zh-CN"
 # 三列是阶段 1、2、3。阶段 1 手里有整份梯度，攒够了再规约一次，与累积无关。阶段 2 只留梯度的分片，每个微批次都得规约。阶段 3 连权重也没留，收集和规约全都翻倍。
@@ -197,11 +206,15 @@ for steps in (1, 2, 4, 8):
 predict("comm-balance")
 
 # %% id="live-balance" tags=["live"]
+model = PRESETS["llama-2-7b"].model
 tokens = balance_tokens(dp_size=8, link="pcie4-x16", device="a100")
 assert abs(tokens - 312e12 / 31.5e9 * 7 / 8) < 1e-6
-for link in ("nvlink-a100", "pcie4-x16", "infiniband-hdr", "ethernet-100g"):
-    exact = communication_threshold(model, 2048, DataParallel(8, 3, link), "a100")
-    print(f"{link:15}  {balance_tokens(8, link, 'a100'):6.0f}  {exact.tokens:6.0f}  {exact.micro_batch_size:3}")
+for link in ("nvlink-a100", "pcie4-x16", "ethernet-100g"):
+    parallel = DataParallel(8, stage=3, link=link)
+    rough = balance_tokens(8, link, "a100")
+    exact = communication_threshold(model, 2048, parallel, "a100")
+    print(link, round(rough), round(exact.tokens),
+          exact.micro_batch_size)
 
 # %% [markdown] id="balance-read" lang="zh-CN"
 # 第一列数字是上面的公式，第二列是逐个矩阵数运算的精确值（注意力也算，所以小一点），最后是序列长 2048 时要几条。NVLink 上一条就够，100 Gb 以太网上要十几条。
@@ -218,21 +231,24 @@ for link in ("nvlink-a100", "pcie4-x16", "infiniband-hdr", "ethernet-100g"):
 #
 # 总量够了还不行，先后也要对：这一层的权重必须在它开始之前到。`play_step` 按层演一遍：一条线计算，一条线通信，通信排队。预取深度 0 是“上一层算完才去要”，1 是“上一层开始算时就去要”。
 #
-# 每行一个微批次大小；两组数分别是预取 0 和 1 的总时间，括号里是没藏住的部分。
+# 每行依次是微批次大小、预取深度、总时间，括号里是没藏住的秒数。
 
 # %% [markdown] id="overlap" lang="en"
 # ## Overlap, played layer by layer
 #
 # Enough computing in total does not suffice; the order matters too. A layer's weights must arrive before it starts. `play_step` plays the step on two lines, one computing and one communicating, messages in a queue. Prefetch depth 0 asks for a layer when its predecessor is done, depth 1 when its predecessor starts.
 #
-# One line for each micro-batch size; the pairs are prefetch 0 and 1: total time and, in brackets, what could not be hidden.
+# Each line has the micro-batch size, the prefetch depth, the total time and, in brackets, the seconds that could not be hidden.
 
 # %% id="live-play" tags=["live"]
+model = PRESETS["llama-2-7b"].model
 parallel = DataParallel(dp_size=8, stage=3, link="pcie4-x16")
-for micro_batch in (1, 2, 4, 8):
-    costs = layer_costs(model, micro_batch, 2048, parallel, "a100", efficiency=0.5)
-    steps = [play_step(costs, prefetch_depth=depth) for depth in (0, 1)]
-    print(micro_batch, *(f"{step.total_s:6.2f} s ({step.exposed_s:.2f})" for step in steps))
+for size in (1, 2, 4, 8):
+    costs = layer_costs(
+        model, size, 2048, parallel, "a100", efficiency=0.5)
+    for depth in (0, 1):
+        step = play_step(costs, prefetch_depth=depth)
+        print(size, depth, f"{step.total_s:.2f} ({step.exposed_s:.2f}) s")
 
 # %% [markdown] id="overlap-read" lang="zh-CN"
 # 三件事值得看：
@@ -259,11 +275,15 @@ for micro_batch in (1, 2, 4, 8):
 # The same model and the same computing, played at stage 1 and at stage 3. A line for each link and stage, columns for micro-batches 1, 2, 4 and 8.
 
 # %% id="live-ratio" tags=["live"]
-for link, stage in (("ethernet-25g", 1), ("ethernet-25g", 3), ("pcie4-x16", 1), ("pcie4-x16", 3)):
-    parallel = DataParallel(8, stage, link)
-    layers = [layer_costs(model, size, 2048, parallel, "a100", efficiency=0.5) for size in (1, 2, 4, 8)]
-    tail = step_gather_s(model, parallel)
-    print(f"{link:13} {stage}", *(f"{play_step(each, step_gather_s=tail).total_s:6.2f} s" for each in layers))
+model = PRESETS["llama-2-7b"].model
+for link in ("ethernet-25g", "pcie4-x16"):
+    for stage in (1, 3):
+        parallel = DataParallel(8, stage, link)
+        tail = step_gather_s(model, parallel)
+        costs = [layer_costs(model, size, 2048, parallel, "a100",
+                             efficiency=0.5) for size in (1, 2, 4, 8)]
+        steps = [play_step(each, step_gather_s=tail) for each in costs]
+        print(link, stage, *(f"{step.total_s:.2f} s" for step in steps))
 
 # %% [markdown] id="ratio-read" lang="zh-CN"
 # 慢网络、小微批次时，时间几乎全是通信，阶段 3 接近 1.5 倍。网络跟得上的时候，两者差不多；PCIe 上从微批次 2 起，阶段 3 甚至更快：它的收集散在每一层，能藏在计算后面，而阶段 1 更新之后的那次收集后面没有计算，只能干等。（实现可以把它推到下一步的前向里去藏，这里没有。）haotian-liu/LLaVA 的 issue #821 问，为什么 ZeRO-2 反而比 ZeRO-3 慢；配置没有给全，这是可能的原因之一。
@@ -309,12 +329,13 @@ timeline(stage=3, dp_size=4, prefetch_depth=0)
 # Forward waits 420 milliseconds longer. The wire at its peak needs about 30, and there are 60 of computing to hide them. Bandwidth does not explain it, so look at the **number of calls**. The cell takes the shape given in PR #1188 (hidden size 2560, 64 layers), counts the gathers of a forward pass by today's DeepSpeed rules, and then assumes 50 microseconds of fixed cost for each.
 
 # %% id="live-culprit" tags=["live"]
-bert = model_from_hf_config({"model_type": "gpt2", "n_embd": 2560, "n_layer": 64, "n_head": 40,
-                             "n_positions": 512, "vocab_size": 32003})
-step = deepspeed(bert, 8, stage=3)
-slow_start = Interconnect("nvlink", 300e9, "assumed latency", latency_s=50e-6)
+config = {"model_type": "gpt2", "n_embd": 2560, "n_layer": 64,
+          "n_head": 40, "n_positions": 512, "vocab_size": 32003}
+step = deepspeed(model_from_hf_config(config), 8, stage=3)
+slow = Interconnect("nvlink", 300e9, "assumed", latency_s=50e-6)
 print(step.total(phase="forward")["calls"])
-print(round(step.lower_bound_s("nvlink-a100"), 4), round(step.lower_bound_s(slow_start), 4))
+for link in ("nvlink-a100", slow):
+    print(f"{step.lower_bound_s(link):.3f} s")
 
 # %% [markdown] id="culprit-read" lang="zh-CN"
 # 一百多次，每次都有启动的开销。不过 50 微秒一次，整步只多出几十毫秒；要凑够 420 毫秒，每次得白等 {{ 420 / 173 | num 1 }} 毫秒。所以一定还有别的在等。同一个人随后提交的 PR #1188 点出两处：每次收集都先等前一次通信结束，“异步”其实不异步；收集完还多拷贝一遍。去掉这些之后，前向从约 470 毫秒降到约 270 毫秒，反向从约 900 毫秒降到约 670 毫秒。**一个字节都没少发。**
