@@ -140,7 +140,7 @@ config = {"model_type": "gpt2", "n_embd": 1024, "n_layer": 24,
 small = model_from_hf_config(config)
 for limits in (FetchLimits(), FetchLimits(0, 0, 0, 0)):
     for row in deepspeed(small, 8, stage=3, fetch=limits).rows:
-        print(f"{row.op:14}{row.phase:9}{row.calls:4}{row.numel:12,}")
+        print(f"{row.op:15}{row.phase:9}{row.calls:4}{row.numel:12,}")
     print()
 
 # %% [markdown] id="small-read" lang="zh-CN"
