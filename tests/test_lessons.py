@@ -6,7 +6,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from publish import lessons, pages
+from publish import executed, lessons, pages
 from publish.explorer_grid import explorer_grid, model_entry, read_model
 from publish.lesson_values import ValueInProseError, fill_values, find_typed_figures
 from publish.lessons import LANGUAGES, LessonError, load_lesson, load_lessons
@@ -215,6 +215,30 @@ def test_published_lessons_have_prose_and_exercises_in_both_languages():
                 assert not re.search(r"[\u4e00-\u9fff]", one.source), f"{lesson.path.name}, cell {one.id}: Chinese in English"
 
 
+def test_a_notebook_runs_again_only_when_its_code_changes(write, tmp_path, monkeypatch):
+    runs = []
+    monkeypatch.setattr(executed, "execute", lambda notebook, where: runs.append(where) or lessons.execute(notebook, where))
+
+    def outputs(body):
+        notebook = load_lesson(write(body)).notebook("en", "page")
+        executed.execute_all([(notebook, "03_toy.py")], tmp_path / "kept")
+        return [cell.outputs for cell in notebook.cells if cell.id == "live-sum"]
+
+    first = outputs(BODY)
+    assert first[0][0].text == "112000000000\n"
+    assert outputs(BODY.replace("First *part*", "Other words")) == first
+    assert len(runs) == 1
+    assert outputs(BODY.replace("num_params=7e9", "num_params=1e9"))[0][0].text == "16000000000\n"
+    assert len(runs) == 2
+
+
+def test_a_failing_cell_is_not_kept(write, tmp_path):
+    notebook = load_lesson(write(BODY.replace("print(ledger", "print(1 / 0, ledger"))).notebook("en", "page")
+    for _ in range(2):
+        with pytest.raises(LessonError, match="cell live-sum"):
+            executed.execute_all([(notebook, "03_toy.py")], tmp_path / "kept")
+
+
 # Pages
 
 
@@ -228,9 +252,15 @@ def scripts(tmp_path, monkeypatch):
     monkeypatch.setattr(pages.paths, "SCRIPTS", folder)
 
 
+def made_page(lesson, lang="en", neighbours=()):
+    """The lesson's page, its code run, as parsed HTML."""
+    notebook = lessons.execute(lesson.notebook(lang, "page"), lesson.path.name)
+    return BeautifulSoup(pages.lesson_page(LessonPageExporter(), lesson, lang, notebook, neighbours), "html.parser")
+
+
 @pytest.fixture
 def toy_page(write, scripts):
-    return BeautifulSoup(pages.lesson_page(LessonPageExporter(), load_lesson(write()), "en"), "html.parser")
+    return made_page(load_lesson(write()))
 
 
 def test_a_page_holds_text_code_and_output(toy_page):
@@ -265,15 +295,14 @@ def test_the_other_language_is_one_link_away(toy_page):
 
 def test_neighbouring_lessons_are_linked(write, scripts):
     lesson = load_lesson(write())
-    page = BeautifulSoup(pages.lesson_page(LessonPageExporter(), lesson, "zh-CN", (("page.next", lesson),)), "html.parser")
+    page = made_page(lesson, "zh-CN", (("page.next", lesson),))
     assert [(a["href"], a["rel"], a.text) for a in page.select(".zl-neighbours a")] == [("../toy/", ["next"], "下一课玩具")]
 
 
 def test_the_grid_is_only_where_an_explorer_is(toy_page, write, scripts):
     assert toy_page.select_one("#zl-grid") is None
     source = BODY + '\n# %% id="move" tags=["explore"]\nexplore(dp_size=64, stage=3)\n'
-    lesson = load_lesson(write(source.replace("import predict", "import explore, predict")))
-    page = BeautifulSoup(pages.lesson_page(LessonPageExporter(), lesson, "en"), "html.parser")
+    page = made_page(load_lesson(write(source.replace("import predict", "import explore, predict"))))
     assert json.loads(page.select_one("#zl-grid").string) == explorer_grid()
     explorer = page.select_one("#move zero-explorer")
     assert f"{ledger(7e9, 64, 3).model_states_bytes_per_rank:,} B" in explorer.select_one("tfoot").text

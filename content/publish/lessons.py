@@ -40,6 +40,7 @@ import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jupytext
 import nbformat
@@ -202,18 +203,18 @@ def write_notebooks(lessons, out_dir):
 
 def execute(notebook, where):
     """Run `notebook` top to bottom in CPython and return it with outputs. LessonError names the failing cell."""
-    client = NotebookClient(
-        notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False,
-        config=Config(KernelManager={"transport": "ipc"}),  # sockets in the file system, closed to other users
-    )
     paths = [str(CONTENT_DIR), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        return client.execute(env=environment)
-    except Exception as error:  # CellExecutionError, a dead kernel, a timeout: the build wants one readable line
-        failed = next((cell.id for cell in notebook.cells if _has_error(cell)), "?")
-        last_line = _ANSI.sub("", str(error)).strip().rsplit("\n", 1)[-1]
-        raise LessonError(f"{where}, cell {failed}: {last_line}") from error
+    with TemporaryDirectory(prefix="zl-") as folder:
+        # Sockets in a folder of this kernel's own: closed to other users, and apart from other kernels'.
+        sockets = Config(KernelManager={"transport": "ipc", "ip": f"{folder}/kernel"})
+        client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, kernel_name="python3", record_timing=False, config=sockets)
+        try:
+            return client.execute(env=environment)
+        except Exception as error:  # CellExecutionError, a dead kernel, a timeout: the build wants one readable line
+            failed = next((cell.id for cell in notebook.cells if _has_error(cell)), "?")
+            last_line = _ANSI.sub("", str(error)).strip().rsplit("\n", 1)[-1]
+            raise LessonError(f"{where}, cell {failed}: {last_line}") from error
 
 
 def _header(text, file_name):

@@ -19,8 +19,9 @@ from lessonkit import bank, i18n
 
 from . import paths
 from .errors import BuildError
+from .executed import execute_all
 from .explorer_grid import explorer_grid
-from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, execute, load_lessons
+from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
@@ -133,6 +134,8 @@ def build(folder):
     try:
         lessons = load_lessons()
         exporter = LessonPageExporter()
+        notebooks = {(lesson.slug, lang): lesson.notebook(lang, "page") for lesson in lessons for lang in LANGUAGES}
+        execute_all([(notebooks[lesson.slug, lang], lesson.path.name) for lesson in lessons for lang in LANGUAGES])
         _write(folder / "index.html", choose_page(exporter))
         for lang in LANGUAGES:
             home = folder / FOLDER_OF_LANGUAGE[lang]
@@ -141,15 +144,15 @@ def build(folder):
             for at, lesson in enumerate(lessons):
                 neighbours = (("page.previous", lessons[at - 1 : at]), ("page.next", lessons[at + 1 : at + 2]))
                 there = tuple((key, found[0]) for key, found in neighbours if found)
-                _write(home / lesson.slug / "index.html", lesson_page(exporter, lesson, lang, there))
+                html = lesson_page(exporter, lesson, lang, notebooks[lesson.slug, lang], there)
+                _write(home / lesson.slug / "index.html", html)
         write_answers(folder / "static/zero/exercises")
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
 
-def lesson_page(exporter, lesson: Lesson, lang, neighbours=()):
-    """The lesson's page in `lang` as HTML, its code run just now, with links to `neighbours`."""
-    notebook = execute(lesson.notebook(lang, "page"), lesson.path.name)
+def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=()):
+    """The lesson's page in `lang` as HTML from its executed `notebook`, with links to `neighbours`."""
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
