@@ -142,7 +142,7 @@ def budget(training, *, every_layer=False, **fields):
         training = Training(training, **fields)
     elif fields:
         training = training.changed(**fields)
-    built = [_of_stage(training, pp_rank, every_layer) for pp_rank in candidate_stages(training)]
+    built = [stage_budget(training, pp_rank, every_layer) for pp_rank in candidate_stages(training)]
     fullest = max(built, key=lambda each: each.peak_bytes)
     return replace(fullest, low_bytes=max(each.low_bytes for each in built),
                    high_bytes=max(each.high_bytes for each in built))
@@ -160,7 +160,8 @@ def candidate_stages(training):
     return tuple(seen.values())
 
 
-def _of_stage(training, pp_rank, every_layer):
+def stage_budget(training, pp_rank, every_layer=False):
+    """The ``Budget`` of the ranks of pipeline stage ``pp_rank`` alone."""
     staying, instants = engine_instants(training, pp_rank, every_layer)
     percent = UNCERTAINTY[training.engine][0]
     totals = [(instant.num_bytes, estimated_bytes(instant) * percent // 100) for instant in instants]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .allocator import V100_CONTEXT_BYTES
-from .budgets import Budget, _of_stage
+from .budgets import UNCERTAINTY, Budget, estimated_bytes, stage_budget
 from .hypotheses import candidates
 from .instants import Instant, peak
 from .measured import CATEGORIES, MeasuredInstant, MeasuredRun, measured_run
@@ -102,7 +102,7 @@ def explain(run):
     budgets, explained = {}, []
     for rank in run.ranks:
         if rank.pp_rank not in budgets:
-            budgets[rank.pp_rank] = _of_stage(run.training, rank.pp_rank, False)
+            budgets[rank.pp_rank] = stage_budget(run.training, rank.pp_rank)
         explained += [_explained(rank, reading, budgets[rank.pp_rank]) for reading in rank.instants]
     return Explanation(run, tuple(explained))
 
@@ -152,8 +152,6 @@ def _rows(predicted, reading):
 
 
 def _range(budget, predicted):
-    from .budgets import UNCERTAINTY, estimated_bytes
-
     off = estimated_bytes(predicted) * UNCERTAINTY[budget.training.engine][0] // 100
     return predicted.num_bytes - off, predicted.num_bytes + off
 
