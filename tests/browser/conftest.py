@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "content"))
 
@@ -36,6 +36,7 @@ CHROMIUM_FLAGS = (
     # Nothing but this machine has a name, so that a stray request fails at once and alike everywhere.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+expect.set_options(timeout=DEFAULT_TIMEOUT_MS)  # Playwright's own 5 s are too few for Python on a busy machine
 LOCAL_SCHEMES = ("blob:", "data:", "about:")
 # JupyterLite asks its own service worker whether it lives; the worker answers, nothing leaves.
 HEARTBEAT = "/api/service-worker-heartbeat"
