@@ -15,19 +15,16 @@ import { KEY, MAX_LIMIT_MS, REPEAT_CANCEL_MS, REPORT_MS } from './protocol.js';
 
 const FORCE_AT_CANCEL = 3;
 
-/** A clock that tells when it had to break the interpreter. */
-class KernelClock extends GuardClock {
-  /** @param {() => void} onBroken */
-  constructor(onBroken) {
-    super();
-    this.onBroken = onBroken;
-  }
-
-  breaker() {
-    setTimeout(this.onBroken, 0); // runs when Python's stack is gone
-    return super.breaker();
-  }
-}
+/**
+ * What Pyodide reads when an error must leave through WebAssembly: the conversion to a number runs outside its try/catch,
+ * so that no Python code sees the error.
+ * @param {unknown} error
+ */
+const thrownAsNumber = (error) => ({
+  valueOf() {
+    throw error;
+  },
+});
 
 export class KernelGuard {
   /** @param {any} pyodide */
@@ -36,7 +33,7 @@ export class KernelGuard {
     this.limitMs = MAX_LIMIT_MS;
     this.stopUrl = '';
     this.isFlagRaised = makeFlagReader();
-    this.clock = new KernelClock(() => this.die('broken'));
+    this.clock = new GuardClock();
     this.isDead = false;
     /** @type {any} the Python side, once installed */
     this.python = null;
@@ -111,15 +108,25 @@ load`,
     this.post({ type });
   }
 
-  /** The clock's buffer; also notices Python that runs outside a cell or callback, such as a task left behind. */
+  /**
+   * What Pyodide takes for its interrupt buffer: asks the clock at every poll. Also notices Python that runs outside a cell
+   * or callback, such as a task left behind.
+   */
   makeBuffer() {
     const { clock } = this;
     const onStretch = () => this.beginStretch();
+    const onBroken = () => setTimeout(() => this.die('broken'), 0); // when Python's stack is gone
     return {
       get 0() {
         if (!clock.running) onStretch();
-        return clock.buffer[0];
+        try {
+          return clock.poll();
+        } catch (error) {
+          onBroken();
+          return thrownAsNumber(error);
+        }
       },
+      // Pyodide writes 0 after it took a signal; without a setter the getter never fires.
       set 0(_value) {},
     };
   }
