@@ -9,18 +9,25 @@ class OffloadTimes:
     """Of variations of ``base`` on ``machine``."""
 
     def __init__(self, base, machine):
-        self.base, self.machine, self._verdicts = base, machine, {}
+        self.base, self.machine, self._plans, self._verdicts = base, machine, {}, {}
 
     def extra(self, stage, dp, tp, pp, steps, placement, compute_s):
         """(seconds a step takes longer than its computing alone when nothing is speculated, whether the host has room)."""
         key = stage, dp, tp, pp, steps, placement
         if key not in self._verdicts:
-            run = self.base.changed(mesh=Mesh(dp=dp, tp=tp, pp=pp), stage=stage, micro_batch_size=1, recompute="none",
-                                    gradient_accumulation_steps=steps, sequence_parallel=False, placement=placement)
-            self._verdicts[key] = offload_verdict(offload_of(run), self.machine, compute_s, steps)
+            plan = self._plan(stage, dp, tp, pp, placement)
+            self._verdicts[key] = offload_verdict(plan, self.machine, compute_s, steps)
         verdict = self._verdicts[key]
         fits = verdict.fits_host is not False and verdict.fits_nvme is not False
         return step_in_turn_s(verdict.busy_s, compute_s, placement.params == "device") - compute_s, fits
+
+    def _plan(self, stage, dp, tp, pp, placement):
+        key = stage, dp, tp, pp, placement
+        if key not in self._plans:
+            self._plans[key] = offload_of(self.base.changed(
+                mesh=Mesh(dp=dp, tp=tp, pp=pp), stage=stage, micro_batch_size=1, recompute="none",
+                sequence_parallel=False, placement=placement))
+        return self._plans[key]
 
 
 def step_in_turn_s(busy_s, compute_s, params_on_device):

@@ -185,7 +185,7 @@ class Training:
         return replace(self, **fields)
 
     def as_dict(self):
-        """Plain data for JSON: the choices, defaults filled in; the model as its fields that differ from the default."""
+        """Plain data for JSON: the choices with their defaults filled in; of the model its number of parameters."""
         plain = {field: getattr(self, field) for field in PLAIN_FIELDS}
         mesh = {name: getattr(self.mesh, name) for name in ("dp", "tp", "pp", "cp", "ep", "etp", "replicas")}
         return {"num_params": self.model.num_params, "mesh": mesh, "recipe": self.recipe.name, **plain,
