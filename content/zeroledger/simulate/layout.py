@@ -85,11 +85,12 @@ class Layout:
 
     def whole_gradients(self):
         """{tensor: whole list} of the averaged gradients that the optimizer saw in this step."""
-        def seen(rank):
-            made = self.gradients[rank.index]  # a loop of one's own may leave some out: those were not used, so 0
-            return {name: made.get(name) or [0.0] * len(state["weights"]) for name, state in rank.optimizer.items()}
+        return self._whole(self._gradients_of)
 
-        return self._whole(seen)
+    def _gradients_of(self, rank):
+        """The rank's own gradients by tensor; 0 for those that a loop of one's own never used."""
+        used = self.gradients[rank.index]
+        return {name: used.get(name) or [0.0] * len(state["weights"]) for name, state in rank.optimizer.items()}
 
     def _whole(self, source):
         if self.stage == 0:
