@@ -99,10 +99,10 @@ print(format_bytes(backward.num_bytes, "GB", 2))
 # What can be cut: heads, MLP columns, rows of the vocabulary. **What stays whole: the weights of the norms**, because every rank normalises over all of h; also a mixture's router, biases added after the sum, and learned positions. Those are complete on every rank.
 
 # %% [markdown] id="guess-weights" lang="zh-CN"
-# 那个 56.19B 是怎么来的？Qwen 的 MLP 是门控的，有三个矩阵；计算器按两个算：{{ ((4 * 8192 * 8192 + 2 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B。补上第三个，就是 {{ ((4 * 8192 * 8192 + 3 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B。（后来的 PR #37 给它加了一个参数。）下面换成同一家的 Qwen2.5-72B，你来算一个 rank 的权重。
+# 那个 56.19B 是怎么来的？Qwen 的 MLP 是门控的，有三个矩阵；计算器按两个算：{{ ((4 * 8192 * 8192 + 2 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B，差的零头是些小张量。补上第三个，就是 {{ ((4 * 8192 * 8192 + 3 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B。（后来的 PR #37 给它加了一个参数。）下面换成同一家的 Qwen2.5-72B，你来算一个 rank 的权重。
 
 # %% [markdown] id="guess-weights" lang="en"
-# Where did 56.19B come from? Qwen's MLP is gated and has three matrices; the calculator assumed two: {{ ((4 * 8192 * 8192 + 2 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B. With the third it is {{ ((4 * 8192 * 8192 + 3 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B. (PR #37 later gave it an option.) Now work out one rank's weights for a sister model, Qwen2.5-72B.
+# Where did 56.19B come from? Qwen's MLP is gated and has three matrices; the calculator assumed two: {{ ((4 * 8192 * 8192 + 2 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B, small tensors aside. With the third it is {{ ((4 * 8192 * 8192 + 3 * 8192 * 24576) * 80 + 2 * 152064 * 8192) / 1e9 | num 2 }}B. (PR #37 later gave it an option.) Now work out one rank's weights for a sister model, Qwen2.5-72B.
 
 # %% id="predict-weights" tags=["predict"]
 predict("tp-weights-72b")

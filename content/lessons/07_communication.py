@@ -321,12 +321,12 @@ timeline(stage=3, dp_size=4, prefetch_depth=0)
 # %% [markdown] id="culprit" lang="zh-CN"
 # ## 回到 #1174
 #
-# 前向要多等 420 毫秒，线上按峰值只要约 30 毫秒，而且还有 60 毫秒的计算可以遮住它。带宽解释不了，那就看**次数**。用 PR #1188 里给出的形状（隐藏维度 2560，64 层），按今天 DeepSpeed 的规则数一数前向要收集几次；再假定每次有 50 微秒的固定开销，看时间怎么变。
+# 前向要多等 420 毫秒，线上按峰值只要约 30 毫秒，而且还有 60 毫秒的计算可以遮住它。带宽解释不了，那就看**次数**。用 PR #1188 里给出的形状（隐藏维度 2560，64 层），按今天 DeepSpeed 的规则数一数前向要收集几次；再假定每次通信有 50 微秒的固定开销，看整步的下界怎么变。
 
 # %% [markdown] id="culprit" lang="en"
 # ## Back to #1174
 #
-# Forward waits 420 milliseconds longer. The wire at its peak needs about 30, and there are 60 of computing to hide them. Bandwidth does not explain it, so look at the **number of calls**. The cell takes the shape given in PR #1188 (hidden size 2560, 64 layers), counts the gathers of a forward pass by today's DeepSpeed rules, and then assumes 50 microseconds of fixed cost for each.
+# Forward waits 420 milliseconds longer. The wire at its peak needs about 30, and there are 60 of computing to hide them. Bandwidth does not explain it, so look at the **number of calls**. The cell takes the shape given in PR #1188 (hidden size 2560, 64 layers), counts the gathers of a forward pass by today's DeepSpeed rules, and prints the bound of the whole step, first without and then with 50 microseconds of fixed cost for each call.
 
 # %% id="live-culprit" tags=["live"]
 config = {"model_type": "gpt2", "n_embd": 2560, "n_layer": 64,
