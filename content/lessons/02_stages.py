@@ -148,7 +148,7 @@ explore(dp_size=64, stage=2)
 # %% [markdown] id="constant" lang="zh-CN"
 # ## 公式没数的常数：通信桶
 #
-# 一个张量算出梯度就通信一次，太碎。框架会先攒一桶，再一起规约。DeepSpeed 的桶叫 `reduce_bucket_size`，默认 `5e8`。打开 `contiguous_gradients`（默认如此）后，它在反向刚开始时就一次分配好，那正是激活最多的时刻。
+# 一个张量算出梯度就通信一次，太碎。框架会先攒一桶，再一起归约。DeepSpeed 的桶叫 `reduce_bucket_size`，默认 `5e8`。打开 `contiguous_gradients`（默认如此）后，它在反向刚开始时就一次分配好，那正是激活最多的时刻。
 
 # %% [markdown] id="constant" lang="en"
 # ## The constant they leave out: the bucket
@@ -165,7 +165,7 @@ predict("stages-bucket-bytes")
 # - 反向开始时多出一个桶，{{ 2 * 5e8 | GB 2 }}；
 # - 净增 {{ 2 * 5e8 - (ledger(340e6, 4, 1).model_states_bytes_per_rank - ledger(340e6, 4, 2).model_states_bytes_per_rank) | GB 2 }}，方向和量级都对得上报告里多出的 {{ "700 MB" }}。那份报告的配置里正好写着 `"reduce_bucket_size": 5e8` 和 `"contiguous_gradients": true`。
 #
-# 为什么阶段 1 没有这个桶？因为当时的 DeepSpeed 在阶段 1 不用反向钩子，等反向结束、激活都释放了才规约，`contiguous_gradients` 在这里被忽略（PR#1246，2021 年 7 月）。2024 年 1 月的 PR#4887 取消了这个限制：从那以后，阶段 1 也在反向开始时分配桶，两个阶段各有一个，差别又只剩省下的那行梯度。同一个问题，换个版本，答案就变了。
+# 为什么阶段 1 没有这个桶？因为当时的 DeepSpeed 在阶段 1 不用反向钩子，等反向结束、激活都释放了才归约，`contiguous_gradients` 在这里被忽略（PR#1246，2021 年 7 月）。2024 年 1 月的 PR#4887 取消了这个限制：从那以后，阶段 1 也在反向开始时分配桶，两个阶段各有一个，差别又只剩省下的那行梯度。同一个问题，换个版本，答案就变了。
 
 # %% [markdown] id="bucket-why" lang="en"
 # The bucket is set in **elements**. It ignores the size of the model and it is not divided by N. Now put the two amounts side by side:

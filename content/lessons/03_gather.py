@@ -86,7 +86,7 @@ for row in gather_rows(root, layer, prefetch_depth=1):
 #
 # 下面是一次真的训练步：一个很小的模型，在 4 个虚拟 rank 上真的切开、收集、算梯度，每一次分配和释放都有记录。为了看得清，每个数代表 4096 个数，所以刻度是 MB。虚线是静态公式给的量。
 #
-# 先找三处。收集来的完整权重像一条带子，从前向铺到反向：放掉一层，又收来一层，场上总有两层，一层在算，一层是预取来的。等待规约的完整梯度只在反向出现。峰值在反向中途，那时这两样和剩下的激活碰到一起。
+# 先找三处。收集来的完整权重像一条带子，从前向铺到反向：放掉一层，又收来一层，场上总有两层，一层在算，一层是预取来的。等待归约的完整梯度只在反向出现。峰值在反向中途，那时这两样和剩下的激活碰到一起。
 #
 # 然后动两处。预取拖到 0，带子薄了一半。N 从 4 拖到 8，虚线降到一半，带子呢？
 
@@ -121,7 +121,7 @@ for N in (1, 2, 4, 8):
 # %% [markdown] id="guess-peak" lang="zh-CN"
 # ## 回到 7B
 #
-# 真实的 FSDP2 在反向时，除了分片的状态，还同时有：根单元和当前层的整份权重、预取中的另一层、上一层等着规约的整份梯度。数一数，再加起来。
+# 真实的 FSDP2 在反向时，除了分片的状态，还同时有：根单元和当前层的整份权重、预取中的另一层、上一层等着归约的整份梯度。数一数，再加起来。
 
 # %% [markdown] id="guess-peak" lang="en"
 # ## Back to 7B
@@ -220,7 +220,7 @@ for depth in range(4):
     print(f"{depth} {run.peak().num_bytes / 1e6:.1f} MB {1e6 * run.total_s():.0f} µs")
 
 # %% [markdown] id="prefetch-why" lang="zh-CN"
-# 预取一层，通信就藏到了计算后面；预取两层，时间一点没变，显存照涨；三层，时间还略微变长，因为链路只有一条，提前到的收集会挤占梯度的规约。所以“更积极”的选项不必都打开：看时间线，够藏住通信就停。
+# 预取一层，通信就藏到了计算后面；预取两层，时间一点没变，显存照涨；三层，时间还略微变长，因为链路只有一条，提前到的收集会挤占梯度的归约。所以“更积极”的选项不必都打开：看时间线，够藏住通信就停。
 
 # %% [markdown] id="prefetch-why" lang="en"
 # One layer ahead hides the communication behind computation. Two layers ahead change nothing in time and cost more memory. Three even make the step slightly longer, because there is one link and early gathers get in the way of the gradients' reductions. Hence no reason to turn every “more aggressive” option on: look at the timeline and stop once communication is hidden.
@@ -275,7 +275,7 @@ for limits in (FetchLimits(), FetchLimits(prefetch_numel=0),
 # %% [markdown] id="back" lang="zh-CN"
 # ## 那 9 G 呢
 #
-# 回到开头的 DeepSpeed#5305。能算的：默认旋钮下，阶段 3 反向的临时部分（收集的权重、桶、规约的缓冲）约 {{ deepspeed_instants(preset("llama-2-7b").model, 8, 3)[1].num_bytes | GB 1 }}，阶段 2 只有一个桶，{{ deepspeed_instants(preset("llama-2-7b").model, 8, 2)[1].num_bytes | GB 1 }}。这能解释两个多 GB，解释不了状态该少的那十几个。帖子没有给出 DeepSpeed 配置，也没说 52.8 是已分配还是已保留。反复收集、释放大块，会让分配器留下空隙，已保留就比已分配高出一截；权重如果没有分片，也会多出这么多。我们不知道是哪一种，能说的只有该按什么次序去查：已分配还是已保留，权重真的分片了吗，旋钮是多少，最大的单元有多大。
+# 回到开头的 DeepSpeed#5305。能算的：默认旋钮下，阶段 3 反向的临时部分（收集的权重、桶、归约的缓冲）约 {{ deepspeed_instants(preset("llama-2-7b").model, 8, 3)[1].num_bytes | GB 1 }}，阶段 2 只有一个桶，{{ deepspeed_instants(preset("llama-2-7b").model, 8, 2)[1].num_bytes | GB 1 }}。这能解释两个多 GB，解释不了状态该少的那十几个。帖子没有给出 DeepSpeed 配置，也没说 52.8 是已分配还是已保留。反复收集、释放大块，会让分配器留下空隙，已保留就比已分配高出一截；权重如果没有分片，也会多出这么多。我们不知道是哪一种，能说的只有该按什么次序去查：已分配还是已保留，权重真的分片了吗，旋钮是多少，最大的单元有多大。
 
 # %% [markdown] id="back" lang="en"
 # ## And the 9 G?
@@ -289,7 +289,7 @@ for limits in (FetchLimits(), FetchLimits(prefetch_numel=0),
 #
 # <details><summary>想好了再展开</summary>
 #
-# 不会。以 Llama 2 7B 为例，状态从 {{ ledger(model="llama-2-7b", stage=3) | GB 1 }} 降到 {{ ledger(model="llama-2-7b", dp_size=8, stage=3) | GB 1 }}，这一项确实除以 8。反向时整份在场的根单元、当前层、预取的一层和等待规约的梯度一共 {{ fsdp_backward_instant(262148096, 202383360).num_bytes | GB 2 }}，一个字节也没少。激活由每个 rank 自己的批次决定，也不除。再加上与 N 无关的通信桶和分配器的空隙。所以要记录实际峰值，还要查出最大的单元。
+# 不会。以 Llama 2 7B 为例，状态从 {{ ledger(model="llama-2-7b", stage=3) | GB 1 }} 降到 {{ ledger(model="llama-2-7b", dp_size=8, stage=3) | GB 1 }}，这一项确实除以 8。反向时整份在场的根单元、当前层、预取的一层和等待归约的梯度一共 {{ fsdp_backward_instant(262148096, 202383360).num_bytes | GB 2 }}，一个字节也没少。激活由每个 rank 自己的批次决定，也不除。再加上与 N 无关的通信桶和分配器的空隙。所以要记录实际峰值，还要查出最大的单元。
 #
 # </details>
 

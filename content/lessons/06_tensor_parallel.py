@@ -54,7 +54,7 @@ explore(model="llama-3.1-405b", dp_size=512, stage=3)
 predict("tp-layer-405b")
 
 # %% [markdown] id="layer-why" lang="zh-CN"
-# 这个数里没有 N。平时每个 rank 只存 1/N，可矩阵乘法要的是整个矩阵，所以计算时那一层必须完整地在场（第 3 课）。反向时还不止一份：根单元、当前层、预取的下一层，再加上一层等着规约的完整梯度。
+# 这个数里没有 N。平时每个 rank 只存 1/N，可矩阵乘法要的是整个矩阵，所以计算时那一层必须完整地在场（第 3 课）。反向时还不止一份：根单元、当前层、预取的下一层，再加上一层等着归约的完整梯度。
 
 # %% [markdown] id="layer-why" lang="en"
 # There is no N in that number. Between uses a rank stores 1/N, but a matrix product needs the matrix, so the layer has to be there in full while it computes (lesson 3). Backward holds more than one: the root unit, the current layer, the next one being prefetched, and the full gradient of a layer that waits for its reduction.
@@ -307,7 +307,7 @@ for link in ("nvlink-a100", "pcie4-x16", "infiniband-hdr"):
 # %% [markdown] id="limits" lang="zh-CN"
 # ## 这一课没有说的
 #
-# - 没有算 logits。词表并行时每个 rank 只有一部分词表，但损失仍要在组内规约（第 4 课）。
+# - 没有算 logits。词表并行时每个 rank 只有一部分词表，但损失仍要在组内归约（第 4 课）。
 # - 没有细讲流水线、上下文并行和专家并行。`Mesh` 里有 `pp`、`cp`、`ep`，可以自己试。
 # - 反向峰值那四行用的是 FSDP2 的规则（PyTorch 2.13），一层一个单元；DeepSpeed 按模块收集，数目不同（第 3 课）。
 # - 通信时间是标称峰值下的下界，延迟没算。序列并行反向要多收集一次，Megatron 把它藏在权重梯度的计算后面，这里按字节照算。

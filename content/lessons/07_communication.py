@@ -125,7 +125,7 @@ for flag in (True, False):
     print(f"{step.wire_bytes / GB:21.2f} GB")
 
 # %% [markdown] id="defaults-read" lang="zh-CN"
-# 默认的阶段 1、2 用 all-reduce 规约梯度（`use_multi_rank_bucket_allreduce`），一共三轮，和论文的阶段 3 一样多。关掉它，改成逐个 rank 的 reduce，接近两轮，但调用更碎。我们数过真实运行的每一次调用，规则跟这里一致。
+# 默认的阶段 1、2 用 all-reduce 归约梯度（`use_multi_rank_bucket_allreduce`），一共三轮，和论文的阶段 3 一样多。关掉它，改成逐个 rank 的 reduce，接近两轮，但调用更碎。我们数过真实运行的每一次调用，规则跟这里一致。
 #
 # 阶段 3 反过来：默认可能比三轮**少**。`stage3_max_live_parameters` 和 `stage3_max_reuse_distance` 都是 10<sup>9</sup> 个元素，模型比这个小，前向收集的权重就一直留着，反向不用再收集。省了一轮，也就没省下参数的显存。下面是一个 355M 的 GPT-2，先用默认，再把四个开关都设成 0。
 
@@ -146,7 +146,7 @@ for limits in (FetchLimits(), FetchLimits(0, 0, 0, 0)):
 # %% [markdown] id="small-read" lang="zh-CN"
 # 所以“阶段 3 贵一半”要带着条件说：跟 reduce-scatter 版的阶段 2 比，模型大于驻留上限，而且字节才是瓶颈。小模型加默认配置时，DeepSpeed 的阶段 3 发得比阶段 2 还少。（后一组的元素比参数多出一截，那是输入输出共享的词嵌入：前向用两次，就收集了两次。）
 #
-# FSDP2 又不同：根单元前向之后不释放，反向少收集一点；梯度常以 FP32 规约，那一轮就是两倍字节。试试 `print(fsdp2(PRESETS["llama-2-7b"].model, 8))`，再加 `reduce_dtype="bf16"`。
+# FSDP2 又不同：根单元前向之后不释放，反向少收集一点；梯度常以 FP32 归约，那一轮就是两倍字节。试试 `print(fsdp2(PRESETS["llama-2-7b"].model, 8))`，再加 `reduce_dtype="bf16"`。
 
 # %% [markdown] id="small-read" lang="en"
 # “Stage 3 costs half as much again” therefore needs its conditions: compared with a reduce-scatter stage 2, for a model above the live limit, where bytes are the bottleneck. For a small model with defaults, DeepSpeed's stage 3 sends less than its stage 2. (The second group gathers more elements than there are parameters. That is the embedding, tied to the head: used twice in a pass, gathered twice.)
@@ -173,7 +173,7 @@ for steps in (1, 2, 4, 8):
     print(steps, *(f"{each.wire_bytes / GB:6.2f} GB" for each in sent))
 
 # %% [markdown] id="accumulation-read" lang="zh-CN"
-# 三列是阶段 1、2、3。阶段 1 手里有整份梯度，攒够了再规约一次，与累积无关。阶段 2 只留梯度的分片，每个微批次都得规约。阶段 3 连权重也没留，收集和规约全都翻倍。
+# 三列是阶段 1、2、3。阶段 1 手里有整份梯度，攒够了再归约一次，与累积无关。阶段 2 只留梯度的分片，每个微批次都得归约。阶段 3 连权重也没留，收集和归约全都翻倍。
 #
 # **显存允许的话，用大的微批次，少累积**：计算一样多，通信却少几倍。
 
@@ -354,7 +354,7 @@ for link in ("nvlink-a100", slow):
 # 2. **降一个阶段**。显存够用阶段 2，就别用阶段 3；够用阶段 1，累积就不再花通信。
 # 3. **少而大的收集**。按整层收集，不按每个线性层；预取开到 1。DeepSpeed 的 issue #5047 里，FSDP 快了约一成，提问者认为就差在 ZeRO-3 把收集切得太碎。
 # 4. **别让大家都绕远路**。机内快、机间慢时，把分片限制在机内（FSDP 的混合分片、ZeRO++ 的 hpZ、MiCS），拿显存换机间通信。
-# 5. **压缩**。梯度用 BF16 规约，不用 FP32。先确认数值没有问题（第 9 课）。
+# 5. **压缩**。梯度用 BF16 归约，不用 FP32。先确认数值没有问题（第 9 课）。
 
 # %% [markdown] id="order" lang="en"
 # ## What to try when communication is the bottleneck
