@@ -154,6 +154,29 @@ def test_a_missing_header_field_is_named(write, line, says):
         load_lesson(write(header=HEADER.replace(line, "")))
 
 
+def with_values(*lines):
+    """HEADER with a `values:` block of these lines."""
+    block = "".join(f"#   {line}\n" for line in ("values:", *lines))
+    return HEADER.removesuffix("# ---\n") + block + "# ---\n"
+
+
+def test_named_values_serve_the_prose_and_each_other(write):
+    header = with_values('  run: "ledger(7e9, 8, 2)"', '  half: "run.model_states_bytes_per_rank // 2"')
+    lesson = load_lesson(write(BODY.replace("{{ ledger(7e9) | GB 0 }}", "{{ half | GB 3 }}, {{ run | GB 2 }}"), header=header))
+    text = next(cell for cell in lesson.notebook("en").cells if cell.id == "intro").source
+    assert "13.125 GB, 26.25 GB" in text
+
+
+@pytest.mark.parametrize("line, says", [
+    ('  run: "ledger(7e9, 0)"', "run: .*dp_size"),
+    ('  later: "earlier + 1"', "'earlier' is neither"),
+    ("  seven: 7", "expressions as text"),
+])
+def test_a_faulty_named_value_is_named(write, line, says):
+    with pytest.raises(LessonError, match=says):
+        load_lesson(write(header=with_values(line)))
+
+
 def test_a_file_name_without_number_is_refused(write):
     with pytest.raises(LessonError, match="NN_slug.py"):
         load_lesson(write(name="toy.py"))

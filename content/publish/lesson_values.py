@@ -9,7 +9,7 @@ Forms, in any markdown cell of a lesson source:
     {{ 104 / 112 | num 2 }}                        0.93
     {{ "16 GB" }}                                  16 GB: given, not computed
 
-Left of the bar stands an expression over `zeroledger`'s public names: calls, attributes, indexing,
+Left of the bar stands an expression over `zeroledger`'s public names and those of the lesson's header: calls, attributes, indexing,
 numbers, strings and arithmetic, nothing else (as in the exercise bank); a ledger stands for its model
 states per rank.
 Right of it one of the formats
@@ -49,9 +49,22 @@ class ValueInProseError(ValueError):
         self.expression = expression
 
 
-def fill_values(text):
-    """`text` with every `{{ expression | format }}` replaced by its value. ValueInProseError when one has none."""
-    return _EXPRESSION.sub(lambda match: _value_text(match.group(1)), text)
+def fill_values(text, names=None):
+    """`text` with every `{{ expression | format }}` replaced by its value. ValueInProseError when one has none.
+
+    `names` are values (`named_values`) that expressions may use beside zeroledger's."""
+    return _EXPRESSION.sub(lambda match: _value_text(match.group(1), names or {}), text)
+
+
+def named_values(expressions):
+    """{name: value} of {name: expression}; each may use those before it. ValueInProseError when one has none."""
+    values = {}
+    for name, expression in expressions.items():
+        try:
+            values[name] = evaluate(expression, values)
+        except Exception as error:
+            raise ValueInProseError(expression, f"{name}: {error}") from error
+    return values
 
 
 def find_typed_figures(text):
@@ -80,12 +93,12 @@ def format_value(value, format_name):
     raise ValueError(f"format {name!r}: accepted are int, count, short, num d, pct d, {', '.join(BYTE_UNITS)}")
 
 
-def _value_text(inside):
+def _value_text(inside, names):
     expression, bar, format_name = inside.rpartition("|")
     if not bar:
         expression, format_name = inside, ""
     try:
-        value = evaluate(expression, {})
+        value = evaluate(expression, names)
         if isinstance(value, str) and not format_name:
             return value
         if not format_name:

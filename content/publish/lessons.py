@@ -10,6 +10,8 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
     #   checked: 2026-09-10         when the sources were last checked
     #   title: {en: "…", zh-CN: "…"}
     #   summary: {en: "…", zh-CN: "…"}
+    #   values:                     names for what several figures share; optional
+    #     bloom: "TransformerShape(hidden_size=1536, …)"
     # ---
 
     # %% [markdown] id="stage-1" lang="en"
@@ -48,7 +50,7 @@ import yaml
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from .lesson_values import ValueInProseError, fill_values, find_typed_figures
+from .lesson_values import ValueInProseError, fill_values, find_typed_figures, named_values
 
 LANGUAGES = ("en", "zh-CN")
 FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
@@ -87,7 +89,7 @@ class SourceCell:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A parsed lesson source; `title` and `summary` by language, `minutes` to read."""
+    """A parsed lesson source; `title` and `summary` by language, `minutes` to read, `values` by name for its prose."""
 
     path: Path
     number: int
@@ -96,6 +98,7 @@ class Lesson:
     checked: str
     title: dict[str, str]
     summary: dict[str, str]
+    values: dict
     cells: tuple[SourceCell, ...]
 
     @property
@@ -137,7 +140,7 @@ class Lesson:
 
     def _filled(self, cell):
         try:
-            return fill_values(cell.source)
+            return fill_values(cell.source, self.values)
         except ValueInProseError as error:
             raise LessonError(self._where(cell, error.expression) + str(error)) from error
 
@@ -228,7 +231,14 @@ def _header(text, file_name):
             raise LessonError(f"{file_name}, header zero.{name}: expected {kind.__name__}, got {fields.get(name)!r}")
         if kind is dict and set(fields[name]) != set(LANGUAGES):
             raise LessonError(f"{file_name}, header zero.{name}: expected {' and '.join(LANGUAGES)}")
-    return {name: fields[name] for name in kinds} | {"checked": fields["checked"].isoformat()}
+    expressions = fields.get("values", {})
+    if not isinstance(expressions, dict) or not all(isinstance(each, str) for each in expressions.values()):
+        raise LessonError(f"{file_name}, header zero.values: expected names with expressions as text, got {expressions!r}")
+    try:
+        values = named_values(expressions)
+    except ValueInProseError as error:
+        raise LessonError(f"{file_name}, header zero.values: {error}") from error
+    return {name: fields[name] for name in kinds} | {"checked": fields["checked"].isoformat(), "values": values}
 
 
 def _source_cell(cell, line, file_name):
