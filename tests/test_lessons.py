@@ -347,6 +347,11 @@ def test_figures_stay_with_their_unit_and_tables_scroll():
     assert '<div class="zl-table"' in html
 
 
+def test_an_empty_corner_of_a_table_is_no_header():
+    html = typeset("<table><tr><th></th><th>a</th><th><code>b</code></th></tr></table>")
+    assert html.count("<th>") == 2 and "<td></td>" in html
+
+
 def test_highlighting_keeps_the_text():
     source = "x = 1  # <b>\n\nprint('a & b')"
     assert BeautifulSoup(f"<pre>{code_html(source)}</pre>", "html.parser").text == source

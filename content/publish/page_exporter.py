@@ -58,6 +58,9 @@ def typeset(html):
     soup = BeautifulSoup(html, "html.parser")
     for table in soup.find_all("table"):
         table.wrap(soup.new_tag("div", attrs={"class": "zl-table", "tabindex": "0", "role": "group"}))
+    for corner in soup.find_all("th", string=lambda text: not (text or "").strip()):
+        if not corner.get_text(strip=True):
+            corner.name = "td"  # an empty corner heads nothing
     for text in soup.find_all(string=_QUANTITY):
         if not text.find_parent(["code", "pre"]):
             text.replace_with(BeautifulSoup(_QUANTITY.sub(r'<span class="zl-quantity">\1 \2</span>', escape(text, quote=False)), "html.parser"))
