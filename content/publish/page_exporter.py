@@ -58,7 +58,7 @@ def typeset(html):
     soup = BeautifulSoup(html, "html.parser")
     for table in soup.find_all("table"):
         table.wrap(soup.new_tag("div", attrs={"class": "zl-table", "tabindex": "0", "role": "group"}))
-    for corner in soup.find_all("th", string=lambda text: not (text or "").strip()):
+    for corner in soup.find_all("th"):
         if not corner.get_text(strip=True):
             corner.name = "td"  # an empty corner heads nothing
     for text in soup.find_all(string=_QUANTITY):
