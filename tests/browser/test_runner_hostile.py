@@ -98,7 +98,7 @@ MEMORY_AND_OUTPUT = [
 
 BREAKING = [
     ("recursion", {"error"}, "def f(): f()\nf()"),
-    ("recursion with the limit raised", {"error", "crashed", "timeout"}, "import sys\nsys.setrecursionlimit(10**9)\ndef f(): f()\nf()"),
+    ("recursion with the limit raised", {"error", "crashed", "timeout", "killed"}, "import sys\nsys.setrecursionlimit(10**9)\ndef f(): f()\nf()"),
     ("deep repr", {"error", "crashed"}, "x = []\nfor _ in range(10**5): x = [x]\nrepr(x)"),
     ("deep JSON", {"error", "crashed"}, "import json\njson.loads('[' * 10**5 + ']' * 10**5)"),
     ("__getattr__ recursion", {"error", "crashed"}, "class A:\n def __getattr__(self, n): return getattr(self, n)\nA().x"),

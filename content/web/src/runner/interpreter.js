@@ -71,6 +71,7 @@ async function makeInterpreter(parts, post) {
   /** @param {CellRequest} request */
   const run = (request) => {
     ({ nonce } = request);
+    post({ type: 'begun', nonce });
     memoryRefused = false;
     output.reset();
     clock.start(Math.min(request.limitMs, MAX_LIMIT_MS), () => isFlagRaised(request.stopUrl));

@@ -9,6 +9,7 @@ import { StopFlag } from './stop-flag.js';
 /** @typedef {import('./interpreter-handle.js').InterpreterHandle} InterpreterHandle */
 
 const SLACK = 2; // the interpreter keeps the exact bounds; this only holds one that was subverted
+const BEGIN_GRACE_MS = 3000; // the interpreter may still be busy importing zeroledger
 let lastNonce = 0;
 
 export class SupervisedRun {
@@ -25,6 +26,7 @@ export class SupervisedRun {
     this.nonce = ++lastNonce;
     this.outputLeft = SLACK * (MAX_OUTPUT_BYTES + MAX_OUTPUT_LINES);
     this.stopping = false;
+    this.begunAt = 0;
     this.timer = 0;
     /** @type {(report: CellReport) => void} */
     this.settle = () => {};
@@ -39,7 +41,8 @@ export class SupervisedRun {
         clearTimeout(this.timer);
         resolve(report);
       };
-      this.killAfter(limitMs + KILL_AFTER_MS.limit, 'killed');
+      this.limitMs = limitMs;
+      this.killAfter(limitMs + KILL_AFTER_MS.limit + BEGIN_GRACE_MS, 'killed');
       this.interpreter.onmessage = (message) => this.receive(message);
       this.interpreter.worker.onerror = () => this.settle(endedReport('crashed'));
       this.interpreter.port.postMessage({ nonce: this.nonce, source, limitMs, session, result, stopUrl: this.flag.url });
@@ -63,8 +66,18 @@ export class SupervisedRun {
   /** @param {any} message from the interpreter; to be treated as data from a stranger */
   receive(message) {
     if (message?.nonce !== this.nonce) return;
+    if (message.type === 'begun') this.begin();
     if (message.type === 'output') this.passOutput(message.pieces);
     if (message.type === 'done') this.settle(cleanReport(message.report));
+  }
+
+  /** The code has begun: its time runs from now. Only the first such message counts. */
+  begin() {
+    if (this.begunAt !== 0) return;
+    this.begunAt = performance.now();
+    if (this.stopping) return;
+    clearTimeout(this.timer);
+    this.killAfter((this.limitMs ?? 0) + KILL_AFTER_MS.limit, 'killed');
   }
 
   /** @param {unknown} pieces */

@@ -126,12 +126,13 @@ class Supervisor {
     this.post({ type: 'started', id });
     this.running = new SupervisedRun(interpreter, request, (pieces) => this.post({ type: 'output', id, pieces }));
     const startedAt = performance.now();
-    const report = await this.running.start();
+    const supervised = this.running;
+    const report = await supervised.start();
     this.running = null;
     this.retire(interpreter, request, report);
     const { spent, ...outcome } = report;
     const stateKept = !spent && !request.fresh;
-    this.post({ type: 'done', id, result: { ...outcome, stateKept, elapsedMs: performance.now() - startedAt } });
+    this.post({ type: 'done', id, result: { ...outcome, stateKept, elapsedMs: performance.now() - (supervised.begunAt || startedAt) } });
   }
 
   /**
