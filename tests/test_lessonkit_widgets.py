@@ -26,10 +26,10 @@ class TestImports:
         return json.loads(done.stdout.splitlines()[-1])
 
     def test_importing_the_kit_loads_nothing_heavy(self):
-        assert self.loaded("from lessonkit import *\nuse_language('zh-CN')\nimport lessonkit.bank; lessonkit.bank.load('adam-7b-total').evaluate()") == []
+        assert self.loaded("from lessonkit import *\nuse_language('zh-CN')\nimport lessonkit.bank; lessonkit.bank.load('adam-20b-total').evaluate()") == []
 
     def test_a_predict_cell_needs_no_matplotlib(self):
-        assert "matplotlib" not in self.loaded("import lessonkit; lessonkit.predict('adam-7b-total')")
+        assert "matplotlib" not in self.loaded("import lessonkit; lessonkit.predict('adam-20b-total')")
 
     def test_a_chart_needs_no_pyplot(self):
         assert self.loaded("import lessonkit, sys; lessonkit.explore(); assert 'matplotlib.pyplot' not in sys.modules")
@@ -98,7 +98,7 @@ class TestExplorer:
 
 
 class TestPredict:
-    ANSWER = "26.3 GB"
+    ANSWER = "68 GB"
 
     def shown(self, predictor):
         """Everything the front end holds of the widget."""
@@ -116,60 +116,60 @@ class TestPredict:
         def too_early(self):
             raise AssertionError("evaluated before the commit")
         monkeypatch.setattr(bank.Exercise, "evaluate", too_early)
-        predictor = lessonkit.predict("zero2-7b-8")
+        predictor = lessonkit.predict("zero2-20b-10")
         shown = self.shown(predictor)
-        assert "7B parameters on 8 ranks" in shown
-        assert "26.25" not in shown and self.ANSWER not in shown and "ledger(" not in shown
-        predictor.number.value = "14 GB"
+        assert "20B parameters on 10 ranks" in shown
+        assert "63.3" not in shown and self.ANSWER not in shown and "ledger(" not in shown
+        predictor.number.value = "32 GB"
         assert predictor.result.value == "" and not predictor.done
 
     def test_a_known_mistake_is_named_after_the_commit(self):
-        predictor = lessonkit.predict("zero2-7b-8")
-        predictor.number.value = "14 GB"
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = "32 GB"
         predictor.commit.click()
         assert predictor.feedback.mistake_id == "divided-params"
-        for part in ("14 GB", self.ANSWER, "24.4 GiB", "-46.7%", "that is stage 3", "ledger(num_params=7e9, dp_size=8, stage=2)", "26.25 GB"):
+        for part in ("32 GB", self.ANSWER, "63.3 GiB", "-52.9%", "that is stage 3", "ledger(num_params=20e9, dp_size=10, stage=2)", "68.00 GB"):
             assert part in predictor.result.value
 
     def test_enter_commits(self):
-        predictor = lessonkit.predict("zero2-7b-8")
-        predictor.number.value = "26.25 GB"
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = "68 GB"
         predictor.number._handle_custom_msg({"event": "submit"}, [])
         assert predictor.feedback.verdict == "right" and "Right, within 2%" in predictor.result.value
 
     def test_skip_shows_the_result_without_a_verdict(self):
-        predictor = lessonkit.predict("zero2-7b-8")
+        predictor = lessonkit.predict("zero2-20b-10")
         predictor.skip.click()
         assert predictor.done and predictor.feedback is None
         assert self.ANSWER in predictor.result.value and "Skipped" in predictor.result.value
 
-    @pytest.mark.parametrize("written", ["", "many", "14 G", "<script>"])
+    @pytest.mark.parametrize("written", ["", "many", "32 G", "<script>"])
     def test_an_unreadable_number_keeps_the_gate_shut(self, written):
-        predictor = lessonkit.predict("zero2-7b-8")
+        predictor = lessonkit.predict("zero2-20b-10")
         predictor.number.value = written
         predictor.commit.click()
         assert not predictor.done and not predictor.number.disabled
         assert "needs a number" in predictor.result.value and "<script>" not in predictor.result.value and self.ANSWER not in predictor.result.value
 
     def test_the_first_commit_stands(self):
-        predictor = lessonkit.predict("zero2-7b-8")
-        predictor.number.value = "14 GB"
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = "32 GB"
         predictor.commit.click()
         before = predictor.result.value
-        predictor.number.value = "26.25 GB"
+        predictor.number.value = "68 GB"
         predictor.commit.click()
         predictor.skip.click()
         assert predictor.result.value == before and predictor.number.disabled and predictor.commit.disabled
 
     def test_far_off_numbers_are_told_as_a_factor(self):
-        predictor = lessonkit.predict("zero2-7b-8")
-        predictor.number.value = "26.25 TB"
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = "68 TB"
         predictor.commit.click()
         assert "×1,000" in predictor.result.value
 
     def test_chinese(self):
         lessonkit.use_language("zh-CN")
-        predictor = lessonkit.predict("zero2-7b-8")
-        predictor.number.value = "１４　ＧＢ"
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = "３２　ＧＢ"
         predictor.commit.click()
         assert "那是阶段 3" in predictor.result.value and predictor.commit.description == "提交并运行"

@@ -50,7 +50,7 @@ from lessonkit import predict
 print(ledger(num_params=7e9).model_states_bytes_per_rank)
 
 # %% id="guess" tags=["predict", "page-only"]
-predict("zero2-7b-8")
+predict("zero2-20b-10")
 
 # %% id="extra" tags=["lite-only"]
 print("only in the notebook")
@@ -134,7 +134,7 @@ def test_typed_figures_are_found(prose, found):
     (('id="live-sum"', 'id="setup"'), "cell setup, line 33: this id is already taken"),
     (('lang="zh-CN"\n# ##', 'lang="zh"\n# ##'), "lang 'zh'"),
     (('["live"]', '["life"]'), "tag 'life'"),
-    (('predict("zero2-7b-8")', "predict(which)"), "cell guess, line 36: expected one call of predict"),
+    (('predict("zero2-20b-10")', "predict(which)"), "cell guess, line 36: expected one call of predict"),
     (('# %% [markdown] id="intro" lang="zh-CN"\n# ## 第一部分\n#\n# 一共 {{ ledger(7e9) | GB 0 }}。\n', ""), "has no text in zh-CN"),
 ])
 def test_a_faulty_source_is_refused_with_its_place(write, change, says):
@@ -298,9 +298,9 @@ def test_a_page_holds_text_code_and_output(toy_page):
 
 def test_a_page_asks_without_giving_the_answer_away(toy_page):
     question = toy_page.select_one("#guess zero-predict")
-    assert question["exercise"] == "zero2-7b-8"
-    assert "8 ranks, ZeRO stage 2" in question.text
-    assert not re.search(r"26\.25|26\.3|24\.4|26250000000|print\(", str(question))
+    assert question["exercise"] == "zero2-20b-10"
+    assert "10 ranks, ZeRO stage 2" in question.text
+    assert not re.search(r"68 GB|63\.3|68000000000|print\(", str(question))
 
 
 def test_everything_a_page_refers_to_is_relative(toy_page):
@@ -334,8 +334,8 @@ def test_the_grid_is_only_where_an_explorer_is(toy_page, write, scripts):
 
 def test_the_answer_files_carry_what_a_verdict_needs(tmp_path):
     pages.write_answers(tmp_path)
-    answer = json.loads((tmp_path / "zero2-7b-8.json").read_text(encoding="utf-8"))
-    assert answer["answer"] == ledger(7e9, dp_size=8, stage=2).model_states_bytes_per_rank
+    answer = json.loads((tmp_path / "zero2-20b-10.json").read_text(encoding="utf-8"))
+    assert answer["answer"] == ledger(20e9, dp_size=10, stage=2).model_states_bytes_per_rank
     assert answer["code"].startswith("from zeroledger import *\n")
     assert len(answer["mistake_expressions"]) == len(answer["mistakes"]) > 3
     assert set(answer["mistakes"][0]["text"]) == set(LANGUAGES)

@@ -18,9 +18,9 @@ for dp_size in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
     print(b64encode(explorer.picture.value).decode())
 """
 GATE = """\
-cell = predict("zero2-7b-8")
+cell = predict("zero2-20b-10")
 print(repr(cell.result.value))
-cell.number.value = "14 GB"
+cell.number.value = "32 GB"
 cell.commit.click()
 print(repr(cell.result.value))
 """
@@ -74,7 +74,7 @@ def test_widgets_respond_in_a_kernel(lang):
     pictures = printed(drags).split()
     assert len(set(pictures)) == 10 and all(b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
     before, after = printed(gate).splitlines()
-    assert before == "''" and "26.3 GB" in after and {"en": "that is stage 3", "zh-CN": "那是阶段 3"}[lang] in after
+    assert before == "''" and "68 GB" in after and {"en": "that is stage 3", "zh-CN": "那是阶段 3"}[lang] in after
 
 
 def test_code_is_the_same_in_both_languages():

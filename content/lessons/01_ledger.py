@@ -40,15 +40,15 @@ use_language(LANG)
 # %% [markdown] id="first-guess" lang="zh-CN"
 # ## 先猜一次
 #
-# 用混合精度 Adam 训练 7B 参数的模型，先不算激活。不看下文，你觉得一张卡要为它长期保存多少字节？
+# 用混合精度 Adam 训练 20B 参数的模型，先不算激活。不看下文，你觉得一张卡要为它长期保存多少字节？
 
 # %% [markdown] id="first-guess" lang="en"
 # ## Guess first
 #
-# Train a 7B model with mixed-precision Adam, and leave activations out of it for now. Without reading on: how many bytes must one rank keep, all the time?
+# Train a 20B model with mixed-precision Adam, and leave activations out of it for now. Without reading on: how many bytes must one rank keep, all the time?
 
 # %% id="predict-7b" tags=["predict"]
-predict("adam-7b-total")
+predict("adam-20b-total")
 
 # %% [markdown] id="rows" lang="zh-CN"
 # ## 一个参数，五行账
@@ -163,10 +163,10 @@ for name in ("adam-mixed", "megatron-bf16", "adam-bf16-no-master",
 # Two questions; write a number before you run. If it is off, the page names the row that you divided once too often, or forgot.
 
 # %% id="predict-stage1" tags=["predict"]
-predict("zero1-13b-4")
+predict("zero1-20b-4")
 
 # %% id="predict-stage2" tags=["predict"]
-predict("zero2-7b-8")
+predict("zero2-20b-10")
 
 # %% [markdown] id="explore-intro" lang="zh-CN"
 # ## 拖一拖
@@ -205,15 +205,15 @@ print(answer)
 # %% [markdown] id="floor" lang="zh-CN"
 # ## 这是下界，不是峰值
 #
-# 最后一道题：70B 参数，64 个 rank，阶段 3。
+# 最后一道题：70B 参数，48 个 rank，阶段 3。
 
 # %% [markdown] id="floor" lang="en"
 # ## A floor, not the peak
 #
-# One more question: 70B parameters, 64 ranks, stage 3.
+# One more question: 70B parameters, 48 ranks, stage 3.
 
 # %% id="predict-stage3" tags=["predict"]
-predict("zero3-70b-64")
+predict("zero3-70b-48")
 
 # %% [markdown] id="floor-why" lang="zh-CN"
 # 算出来比 {{ "24 GB" }} 小，是不是 {{ "24 GB" }} 的卡就够了？还不能这么说。这几个式子只数**长期保存**的状态，下面这些一个都没有算：

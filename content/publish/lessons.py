@@ -178,7 +178,7 @@ def load_lesson(path):
 
 
 def predicted_exercise(source):
-    """The exercise id in a predict cell's one call, `predict("adam-7b-total")`."""
+    """The exercise id in a predict cell's one call, `predict("adam-20b-total")`."""
     return str(_only_call(source, "predict")[0][0])
 
 

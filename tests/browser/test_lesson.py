@@ -10,8 +10,8 @@ from publish import paths
 from zeroledger import ledger
 
 PYTHON_TIMEOUT_MS = 60_000
-QUESTION = "zero-predict[exercise='zero2-7b-8']"  # 7B, 8 ranks, stage 2: 26.25 GB
-RESULT = re.compile(r"26\.25|26\.3|24\.45|24\.4 |26,?250,?000,?000")
+QUESTION = "zero-predict[exercise='zero2-20b-10']"  # 20B, 10 ranks, stage 2: 68 GB
+RESULT = re.compile(r"\b68 GB|63\.3|68,?000,?000,?000")
 WORDS = {
     "en": {"mistake": "that is stage 3", "certain": "certain", "skipped": "Skipped", "unit": "needs a unit",
            "computed": "computed when the site was built", "no_answer": "Your prediction is kept"},
@@ -45,7 +45,7 @@ def test_the_result_is_not_there_before_the_prediction(page, site, lang):
     page.on("request", lambda request: asked.append(request.url))
     question = open_lesson(page, site, lang).locator(QUESTION)
     question.scroll_into_view_if_needed()
-    question.locator("[name=number]").fill("14 GB")
+    question.locator("[name=number]").fill("32 GB")
     html = question.evaluate("element => element.outerHTML + [...element.querySelectorAll('*')].map(one => one.shadowRoot?.innerHTML ?? '').join('')")
     assert not RESULT.search(html)
     assert not RESULT.search(question.aria_snapshot())
@@ -57,24 +57,24 @@ def test_a_prediction_is_compared_and_its_mistake_named(page, site, lang):
     question = open_lesson(page, site, lang).locator(QUESTION)
     question.locator("[name=reason]").fill("16P/N <i>")
     question.get_by_role("radio", name=words["certain"]).check()
-    predict(question, "１４ＧＢ")  # from a Chinese keyboard
+    predict(question, "３２ＧＢ")  # from a Chinese keyboard
     compared = question.locator(".zl-compare")
-    for shown in ("14 GB", "13.04 GiB", "26.25 GB", "24.45 GiB", "−46.7%"):
+    for shown in ("32 GB", "29.8 GiB", "68 GB", "63.3 GiB", "−52.9%"):
         expect(compared).to_contain_text(shown)
     expect(question).to_contain_text(words["mistake"])
     expect(question).to_contain_text(words["certain"])
     expect(question).to_contain_text("16P/N <i>")
-    expect(question.locator(".zl-scale")).to_have_attribute("aria-label", re.compile(r"0\.53"))
+    expect(question.locator(".zl-scale")).to_have_attribute("aria-label", re.compile(r"0\.47"))
     expect(question.locator("form").first).to_be_hidden()
     expect(question.locator("[data-part=result]")).to_be_focused()
 
 
 def test_the_exercise_runs_in_a_cell_that_can_be_changed(page, site):
     question = open_lesson(page, site).locator(QUESTION)
-    predict(question, "26.25 GB")
+    predict(question, "68 GB")
     expect(question.locator(".zl-verdict-line")).to_contain_text("Right")
     cell = question.locator("zero-cell")
-    expect(cell).to_contain_text("26.25 GB", timeout=PYTHON_TIMEOUT_MS)
+    expect(cell).to_contain_text("68 GB", timeout=PYTHON_TIMEOUT_MS)
     editor = cell.locator(".cm-content")
     editor.click()
     page.keyboard.press("ControlOrMeta+A")
@@ -84,9 +84,9 @@ def test_the_exercise_runs_in_a_cell_that_can_be_changed(page, site):
 
 
 @pytest.mark.parametrize("number, verdict", [
-    ("26.25 GB", "right"), ("24.45 GiB", "right"), ("26 250 000 000 B", "right"), ("2.6e10", "right"), ("27.5 GB", "near"),
-    ("14 GB", "mistake"), ("38.5 GB", "mistake"), ("112 GB", "mistake"), ("24.45 GB", "mistake"), ("26.25 GiB", "mistake"),
-    ("60 GB", "wrong"),
+    ("68 GB", "right"), ("63.33 GiB", "right"), ("68 000 000 000 B", "right"), ("6.75e10", "right"), ("71.2 GB", "near"),
+    ("32 GB", "mistake"), ("104 GB", "mistake"), ("320 GB", "mistake"), ("63.33 GB", "mistake"), ("68 GiB", "mistake"),
+    ("150 GB", "wrong"),
 ])
 def test_verdicts(page, site, number, verdict):
     question = open_lesson(page, site).locator(QUESTION)
@@ -94,7 +94,7 @@ def test_verdicts(page, site, number, verdict):
     expect(question).to_have_attribute("data-verdict", verdict)
 
 
-@pytest.mark.parametrize("number", ["", "26.25", "lots", "-3 GB", "26 G"])
+@pytest.mark.parametrize("number", ["", "68", "lots", "-3 GB", "68 G"])
 def test_what_is_no_quantity_is_not_committed(page, site, number):
     question = open_lesson(page, site).locator(QUESTION)
     predict(question, number)
@@ -106,7 +106,7 @@ def test_what_is_no_quantity_is_not_committed(page, site, number):
 
 def test_a_bare_number_is_asked_for_its_unit(page, site, lang):
     question = open_lesson(page, site, lang).locator(QUESTION)
-    predict(question, "26.25")
+    predict(question, "68")
     expect(question.locator("[role=alert]")).to_contain_text(WORDS[lang]["unit"])
 
 
@@ -114,16 +114,16 @@ def test_skipping_shows_the_result(page, site, lang):
     question = open_lesson(page, site, lang).locator(QUESTION)
     question.locator("[data-action=skip]").click()
     expect(question).to_contain_text(WORDS[lang]["skipped"])
-    expect(question.locator(".zl-compare")).to_contain_text("26.25 GB")
+    expect(question.locator(".zl-compare")).to_contain_text("68 GB")
 
 
 def test_a_prediction_survives_a_reload_in_either_language(page, site):
     question = open_lesson(page, site).locator(QUESTION)
     question.locator("[name=reason]").fill("all five rows")
-    predict(question, "14 GB")
+    predict(question, "32 GB")
     expect(question.locator(".zl-compare")).to_be_visible()
     open_lesson(page, site, "zh")
-    expect(question.locator(".zl-compare")).to_contain_text("14 GB")
+    expect(question.locator(".zl-compare")).to_contain_text("32 GB")
     expect(question).to_contain_text("all five rows")
     expect(question).to_contain_text("那是阶段 3")
     question.locator(".zl-link").click()
@@ -145,8 +145,8 @@ def test_without_python_the_computed_answer_is_shown_and_said_to_be(page, site, 
     watch.allow(r"(failed request|console error|status 404): .*")
     page.route("**/static/pyodide/**", lambda route: route.abort())
     question = open_lesson(page, site, lang).locator(QUESTION)
-    predict(question, "14 GB")
-    expect(question.locator(".zl-compare")).to_contain_text("26.25 GB")
+    predict(question, "32 GB")
+    expect(question.locator(".zl-compare")).to_contain_text("68 GB")
     expect(question).to_contain_text(WORDS[lang]["computed"], timeout=PYTHON_TIMEOUT_MS)
 
 
@@ -154,11 +154,11 @@ def test_an_answer_that_does_not_come_loses_nothing(page, site, watch, lang):
     watch.allow(r"(failed request|console error): .*")
     page.route("**/exercises/*.json", lambda route: route.abort())
     question = open_lesson(page, site, lang).locator(QUESTION)
-    predict(question, "14 GB")
+    predict(question, "32 GB")
     expect(question).to_contain_text(WORDS[lang]["no_answer"])
     page.unroute("**/exercises/*.json")
     page.reload()
-    expect(question.locator(".zl-compare")).to_contain_text("14 GB")
+    expect(question.locator(".zl-compare")).to_contain_text("32 GB")
 
 
 def test_again_with_other_numbers(page, site):
