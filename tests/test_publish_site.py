@@ -171,3 +171,7 @@ def test_nothing_published_points_away_from_the_site():
 def test_developers_files_are_not_published():
     stray = [file for pattern in ("*.map", "rspack.*", "*.partial", "*.pyc") for file in paths.DIST.rglob(pattern)]
     assert stray == []
+
+
+def test_github_pages_is_told_to_publish_the_files_as_they_are():
+    assert (paths.DIST / ".nojekyll").is_file()

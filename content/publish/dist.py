@@ -13,6 +13,8 @@ PAGES_ABOVE_APPS = (ROOT_PAGE, Path("zh/index.html"))
 ZERO = Path("static/zero")
 # JupyterLite's own front page, and files that only its developers use.
 NOT_PUBLISHED = (ROOT_PAGE, Path("package.json"), Path("bootstrap.js"))
+# Tells GitHub Pages to publish the files as they are.
+NO_JEKYLL = Path(".nojekyll")
 # JupyterLite reads settings from this element of every index.html between an app and the site's root.
 SETTINGS_ELEMENT = '<script id="jupyter-config-data" type="application/json">{}</script>'
 
@@ -20,11 +22,13 @@ SETTINGS_ELEMENT = '<script id="jupyter-config-data" type="application/json">{}<
 def assemble(console: Console) -> None:
     """Makes dist/ equal to the parts: copies what is new or changed, removes what is gone."""
     wanted = site_files()
+    kept = wanted.keys() | {NO_JEKYLL}
     for file in [file for file in paths.DIST.rglob("*") if file.is_file()]:
-        if file.relative_to(paths.DIST) not in wanted:
+        if file.relative_to(paths.DIST) not in kept:
             file.unlink()
     for place, source in wanted.items():
         copy_if_changed(source, paths.DIST / place)
+    (paths.DIST / NO_JEKYLL).touch()
     remove_empty_folders(paths.DIST)
     for page in PAGES_ABOVE_APPS:
         add_settings_element(paths.DIST / page)
