@@ -35,7 +35,9 @@ LAZY = {
     "fsdp2": "communication", "deepspeed": "deepspeed_communication", "tensor_parallel": "model_parallel_communication",
     "DataParallel": "step_time", "layer_costs": "step_time", "step_gather_s": "step_time",
     "communication_threshold": "step_time", "balance_tokens": "step_time", "LayerCost": "overlap", "play_step": "overlap",
-    "step_flops": "compute", "compute_s": "compute",
+    "step_flops": "compute", "compute_s": "compute", "token_weights": "equivalence",
+    "accumulated_logit_gradient": "equivalence", "optimizer_steps_of_schedule": "equivalence",
+    "first_adam_update": "equivalence",
 }
 
 __all__ = [
