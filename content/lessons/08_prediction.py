@@ -76,8 +76,9 @@ predict("prediction-state-13b")
 bucket = 500_000_000
 for stage, read in ((2, 45.4646), (3, 25.3114)):
     state = ledger(model="llama-2-13b", dp_size=8, stage=stage)
-    lasting = state.model_states_bytes_per_rank + (stage == 3) * 2 * bucket
-    print(f"{stage} {lasting / GIB:.2f} {read:.2f} {read - lasting / GIB:+.2f} GiB")
+    lasting = state.model_states_bytes_per_rank / GIB
+    lasting += (stage == 3) * 2 * bucket / GIB
+    print(f"{stage} {lasting:.2f} {read:.2f} {read - lasting:+.2f} GiB")
 
 # %% [markdown] id="read-config" lang="zh-CN"
 # ## 从配置文件开始
@@ -141,8 +142,8 @@ parts, lasting = plan.peak.by_account(), plan.staying_bytes
 acts = parts["activations"] + parts["logits"] + parts["inputs"]
 for size in (lasting, acts, plan.peak_bytes - lasting - acts):
     print(f"{size / GIB:6.2f} GiB")
-print(f"{plan.low_bytes / GIB:.1f}-{plan.high_bytes / GIB:.1f} GiB", plan.peak.name)
-print(plan.fits("80 GB").verdict)
+low, high = plan.low_bytes / GIB, plan.high_bytes / GIB
+print(f"{low:.1f}-{high:.1f} GiB", plan.fits("80 GB").verdict)
 
 # %% [markdown] id="subtract" lang="zh-CN"
 # ## 不知道激活，怎么问临时
@@ -195,11 +196,12 @@ instants = [{"name": name, "allocated_bytes": parse_bytes(size)}
 run = {"format": "zeroledger-run", "version": 1, "config": config,
        "ranks": [{"instants": instants}]}
 for told in explain(run).instants:
-    sizes = told.predicted_bytes, told.measured_bytes, told.difference_bytes
-    print(told.name, *(f"{size / GIB:.2f}" for size in sizes))
+    sizes = told.predicted_bytes, told.measured_bytes
+    print(told.name, *(f"{size / GIB:.2f}" for size in sizes),
+          f"{told.difference_bytes / GIB:+.2f} GiB")
     for each in told.candidates[:3]:
-        print(f"  {each.key:16} {each.num_bytes / GIB:5.2f}"
-              f" {each.remainder_bytes / GIB:6.2f} {each.is_consistent}")
+        size, left = each.num_bytes / GIB, each.remainder_bytes / GIB
+        print(f"  {each.key:16} {size:5.2f} {left:6.2f} {each.is_consistent}")
 
 # %% [markdown] id="explain-why" lang="zh-CN"
 # 常驻一行只差 {{ "0.14 GiB" }}。峰值一行差了二十多 GiB，有两个候选说得通：整份权重（`whole-weights`）和整份梯度（`whole-gradients`）。两样都是每参数 2 字节，除去预测里已经算进的部分，只差不到 {{ "1 GiB" }}，单凭一个总数分不开。
@@ -252,23 +254,23 @@ for told in explain(run).instants:
 # karpathy/nanoGPT#618 asks: allocated 2.47, reserved 16.69, where are the fourteen GiB between? In OpenTau#273 one training run shows 43.86 and 70.14 with FSDP but 36.22 and 36.45 with ZeRO-2 (in GB, as written there). So there is no fixed ratio.
 
 # %% [markdown] id="reserved" lang="zh-CN"
-# 下面是 PyTorch 缓存分配器的一个小模型。常驻 2.47，一步里来了 14 块各 {{ "1 GiB" }}，又都走了（14 是我们编的，报告只给了两个读数）。第一行是峰值时的已分配和已保留，第二行是走了以后的。
+# 下面是 PyTorch 缓存分配器的一个小模型。常驻 {{ "2.5 GiB" }}，一步里来了 14 块各 {{ "1 GiB" }}，又都走了（14 是我们编的，报告只给了两个读数）。第一行是峰值时的已分配和已保留，第二行是走了以后的。
 #
 # 第二行就是 nanoGPT#618 的样子：张量走了，段还留着，等下一步再用。打印语句在步与步之间，读到的已分配最低，已保留却记着最高的那一刻。加一行 `card.empty_cache()` 再打印：缓存还了，可是下一步又得去要。
 
 # %% [markdown] id="reserved" lang="en"
-# The cell holds a small model of PyTorch's caching allocator. {{ "2.47 GiB" }} stay; during a step 14 blocks of {{ "1 GiB" }} come and all of them go (the 14 is ours, the report has only the two readings). First line: allocated and reserved at the peak. Second line: after they have gone.
+# The cell holds a small model of PyTorch's caching allocator. {{ "2.5 GiB" }} stay; during a step 14 blocks of {{ "1 GiB" }} come and all of them go (the 14 is ours, the report has only the two readings). First line: allocated and reserved at the peak. Second line: after they have gone.
 #
 # The second line is nanoGPT#618. The tensors left, the segments stayed, ready for the next step. A print between steps reads allocated at its lowest while reserved remembers the highest moment. Add `card.empty_cache()` before the last print: the cache goes back, and the next step has to ask for it again.
 
 # %% id="live-reserved" tags=["live"]
 card = CachingAllocator()
-state = card.allocate(247 * GIB // 100)
+card.allocate(5 * GIB // 2)
 step = [card.allocate(GIB) for _ in range(14)]
-print(f"{card.allocated_bytes / GIB:.2f} {card.reserved_bytes / GIB:.2f} GiB")
+print(card.allocated_bytes / GIB, card.reserved_bytes / GIB)
 for block in step:
     card.free(block)
-print(f"{card.allocated_bytes / GIB:.2f} {card.reserved_bytes / GIB:.2f} GiB")
+print(card.allocated_bytes / GIB, card.reserved_bytes / GIB)
 
 # %% [markdown] id="fragments" lang="zh-CN"
 # 峰值时两个数也可能不等，那是碎片。下面放 10 块，每块 {{ "600 MiB" }}，隔一块放掉一块，再要一块 {{ "1200 MiB" }} 的。空着的一共够用，却没有一处连续，只好再去要一段。每行是已分配、已保留、空着没用的。
@@ -287,8 +289,9 @@ for each in blocks[::2]:
     card.free(each)
 for request in (0, large):
     card.allocate(request)
-    sizes = card.allocated_bytes, card.reserved_bytes, card.fragmented_bytes
-    print(*(f"{size / 2**20:8.0f}" for size in sizes), "MiB")
+    sizes = card.allocated_bytes, card.reserved_bytes
+    print(*(f"{size / 2**20:6.0f}" for size in sizes),
+          f"{card.fragmented_bytes / 2**20:6.0f} MiB")
 
 # %% id="predict-device" tags=["predict"]
 predict("prediction-device")
@@ -344,7 +347,7 @@ print(f"{printed / GB:.2f} {top.num_bytes / GB:.2f} GB  {top.instant}")
 card = int(1.4 * printed)
 small = simulate(stage=3, num_steps=1, scale=10**6, device_bytes=card)
 end = small.out_of_memory
-print(end and f"{end['live_bytes'] / GB:.2f} {card / GB:.2f} GB  {end['instant']}")
+print(end and (end["instant"], end["live_bytes"] / GB, card / GB))
 
 # %% [markdown] id="measure" lang="zh-CN"
 # ## 怎么测才能和预测比
