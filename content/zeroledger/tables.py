@@ -34,7 +34,7 @@ def ledger_table(ledger, unit="GB"):
     if ledger.layout:
         title += "\n" + ", ".join(f"{name} {value}" for name, value in ledger.layout.items())
     header = ("category", "dtype", "bytes/param", "sharded from", "sharded", "per rank")
-    note = "Lower bound on what stays: no activations, gathered weights, buffers or allocator slack."
+    note = "Lower bound: without activations, gathers, buffers, allocator slack."
     return "\n".join((title, "", text_table(header, rows, right=(2, 5)), "", note))
 
 
