@@ -133,7 +133,7 @@ print(*found.assumed, sep="\n")
 #
 # Each line obeys its own rule and has its own error. The lasting line is nearly exact; activations may be a tenth off on a card nobody measured; temporaries depend on how the framework schedules. Their sum is one number. Kept apart, they tell you which one to doubt.
 #
-# Guess before you run: which lines change when `recompute="none"` becomes `"full"`? And when `stage=3` becomes 2? The last lines give the range of the peak, and whether a card of {{ "80 GB" }} will do.
+# Guess before you run: which lines change when `recompute="none"` becomes `"full"`? And when `stage=3` becomes 2? The last line gives the range of the peak, and whether a card of {{ "80 GB" }} will do.
 
 # %% id="live-budget" tags=["live"]
 plan = budget("llama-2-13b", mesh=8, stage=3, engine="deepspeed",
@@ -254,12 +254,12 @@ for told in explain(run).instants:
 # karpathy/nanoGPT#618 asks: allocated 2.47, reserved 16.69, where are the fourteen GiB between? In OpenTau#273 one training run shows 43.86 and 70.14 with FSDP but 36.22 and 36.45 with ZeRO-2 (in GB, as written there). So there is no fixed ratio.
 
 # %% [markdown] id="reserved" lang="zh-CN"
-# 下面是 PyTorch 缓存分配器的一个小模型。常驻 {{ "2.5 GiB" }}，一步里来了 14 块各 {{ "1 GiB" }}，又都走了（14 是我们编的，报告只给了两个读数）。第一行是峰值时的已分配和已保留，第二行是走了以后的。
+# 下面是 PyTorch 缓存分配器的一个小模型。常驻 {{ "2.5 GiB" }}，一步里来了 14 块各 {{ "1 GiB" }}，又都走了（报告只给了两个读数，块数是我们编的）。第一行是峰值时的已分配和已保留，第二行是走了以后的。
 #
 # 第二行就是 nanoGPT#618 的样子：张量走了，段还留着，等下一步再用。打印语句在步与步之间，读到的已分配最低，已保留却记着最高的那一刻。加一行 `card.empty_cache()` 再打印：缓存还了，可是下一步又得去要。
 
 # %% [markdown] id="reserved" lang="en"
-# The cell holds a small model of PyTorch's caching allocator. {{ "2.5 GiB" }} stay; during a step 14 blocks of {{ "1 GiB" }} come and all of them go (the 14 is ours, the report has only the two readings). First line: allocated and reserved at the peak. Second line: after they have gone.
+# The cell holds a small model of PyTorch's caching allocator. {{ "2.5 GiB" }} stay; during a step 14 blocks of {{ "1 GiB" }} come and all of them go (the number of blocks is ours; the report has only the two readings). First line: allocated and reserved at the peak. Second line: after they have gone.
 #
 # The second line is nanoGPT#618. The tensors left, the segments stayed, ready for the next step. A print between steps reads allocated at its lowest while reserved remembers the highest moment. Add `card.empty_cache()` before the last print: the cache goes back, and the next step has to ask for it again.
 
@@ -347,7 +347,7 @@ print(f"{printed / GB:.2f} {top.num_bytes / GB:.2f} GB  {top.instant}")
 card = int(1.4 * printed)
 small = simulate(stage=3, num_steps=1, scale=10**6, device_bytes=card)
 end = small.out_of_memory
-print(end and (end["instant"], end["live_bytes"] / GB, card / GB))
+print(end and (end["instant"], end["live_bytes"] / GB, round(card / GB, 2)))
 
 # %% [markdown] id="measure" lang="zh-CN"
 # ## 怎么测才能和预测比
