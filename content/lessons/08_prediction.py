@@ -52,12 +52,12 @@ use_language(LANG)
 # %% [markdown] id="lasting" lang="zh-CN"
 # ## 第一行：常驻状态
 #
-# 原帖没有说是哪个 13B，我们拿 Llama 2 13B 的参数量来算。先猜第一格。
+# 原帖没有说是哪个 13B，我们拿 Llama 2 13B 的参数量来算。先只算公式，看它和表里的读数差多少。
 
 # %% [markdown] id="lasting" lang="en"
 # ## First line: persistent state
 #
-# The report does not say which 13B it was; we take the parameter count of Llama 2 13B. Predict the first cell of the table.
+# The report does not say which 13B it was; we take the parameter count of Llama 2 13B. Start with the formula alone and see how far it is from the reading.
 
 # %% id="predict-state" tags=["predict"]
 predict("prediction-state-13b")

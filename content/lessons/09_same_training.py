@@ -13,21 +13,21 @@
 #     en: "Does it still train the same thing?"
 #     zh-CN: "省下了显存，训练的还是同一件事吗"
 #   summary:
-#     en: "Tokens weighed wrongly, a schedule that ends at a quarter, a first update of 0.744: mistakes that run without an error, and the comparison that finds them."
-#     zh-CN: "token 的权重错了，学习率四分之一处就走完了，第一次更新只有 0.744：这些错都不报错，要靠和基线对照才找得到。"
+#     en: "Tokens weighed wrongly, a schedule that runs too fast, one optimizer step too many: mistakes that raise no error, and the comparison that finds them."
+#     zh-CN: "token 的权重错了，学习率走得太快，优化器多走了一步：这些错都不报错，要和基线对照才找得到。"
 # ---
 
 # %% [markdown] id="question" lang="zh-CN"
 # 2023 年 7 月，有人给 transformers 提了一个问题（huggingface/transformers#24725）：训练集只有两条序列，一条 11 个 token，一条 101 个。一次放两条（批次 2，不累积），和一次放一条、累积两步，得到的梯度不一样。
 #
-# 累积本来是拿时间换显存的办法，结果应当相同。这里没有报错，没有 NaN，损失照样下降，只是训练了另一件事。直到 2024 年 10 月，transformers 才在 PR#34191 里改了它，之后还补了好几次。
+# 累积本来是拿时间换显存的办法，结果应当相同。这里没有报错，没有 NaN，损失照样下降，只是训练了另一件事。直到 2024 年 10 月，transformers 才在 PR#34191 里改了它，之后又补过几次。
 #
 # 前八课都在省显存。这一课只问：省完之后，梯度、更新和学习率，还是原来的吗？
 
 # %% [markdown] id="question" lang="en"
 # In July 2023 someone opened an issue at transformers (huggingface/transformers#24725). Take a training set of two sequences, one of 11 tokens and one of 101. Both at once (batch 2, no accumulation), or one at a time with two accumulation steps: the gradients differ.
 #
-# Accumulation is meant to buy memory with time and to change nothing else. There was no error here, no NaN, the loss went down; it merely trained something else. transformers changed it in PR#34191 in October 2024, and mended it several times after that.
+# Accumulation is meant to buy memory with time and to change nothing else. There was no error here, no NaN, the loss went down; it merely trained something else. transformers changed it in PR#34191 in October 2024, and had to mend it again after that.
 #
 # Eight lessons have been about saving memory. This one asks whether, afterwards, gradients, updates and learning rates are still what they were.
 
@@ -36,6 +36,16 @@ from zeroledger import *
 from lessonkit import predict, timeline, use_language
 
 use_language(LANG)
+
+# %% [markdown] id="guess-ratio" lang="zh-CN"
+# ## 先猜：一个 token 有多重
+#
+# 分两步累积时，梯度是两个平均损失的平均。站在单个 token 的位置想一想，它对梯度出了多少力？
+
+# %% [markdown] id="guess-ratio" lang="en"
+# ## Guess first: the weight of a token
+#
+# With two accumulation steps, the gradient is that of an average of two mean losses. Take the place of a single token: how much does it contribute?
 
 # %% id="predict-ratio" tags=["predict"]
 predict("same-token-ratio")
@@ -145,7 +155,8 @@ for weighting in ("mean-of-means", "global"):
 # %% id="live-stages" tags=["live"]
 from zeroledger.simulate import check_gradients, simulate
 
-small = {"num_layers": 1, "hidden_size": 4, "intermediate_size": 8, "dp_size": 2}
+small = {"num_layers": 1, "hidden_size": 4,
+         "intermediate_size": 8, "dp_size": 2}
 for stage in range(4):
     check = check_gradients(simulate(stage=stage, **small))
     print(stage, check.ok, check.worst_difference)
@@ -171,11 +182,12 @@ for stage in range(4):
 # %% id="live-rounding" tags=["live"]
 from zeroledger.simulate import check_gradients, simulate
 
-small = {"num_layers": 1, "hidden_size": 4, "intermediate_size": 8, "dp_size": 2}
+small = {"num_layers": 1, "hidden_size": 4,
+         "intermediate_size": 8, "dp_size": 2}
 for precision in ("fp64", "fp32", "bf16"):
     check = check_gradients(simulate(precision=precision, **small))
     worst, top = check.worst_difference, check.largest_gradient
-    print(f"{precision} {worst:.1e} {top:.3f} {worst / top:.1e} {check.ok}")
+    print(f"{precision} {worst:.1e} {top:.3f} {worst / top:.1e}", check.ok)
 
 # %% [markdown] id="break" lang="zh-CN"
 # ## 故意弄坏
@@ -194,7 +206,8 @@ for precision in ("fp64", "fp32", "bf16"):
 # %% id="live-break" tags=["live"]
 from zeroledger.simulate import check_gradients, simulate
 
-small = {"num_layers": 1, "hidden_size": 4, "intermediate_size": 8, "dp_size": 2}
+small = {"num_layers": 1, "hidden_size": 4,
+         "intermediate_size": 8, "dp_size": 2}
 run = simulate(breaks="mean_of_means", num_steps=3, **small)
 check = check_gradients(run)
 print(check.name, check.ratio, check.flipped, f"{check.first_update:.3f}")
@@ -202,7 +215,7 @@ for losses in (check.expected_losses, check.losses):
     print(*(f"{loss:.6f}" for loss in losses))
 
 # %% [markdown] id="break-why" lang="zh-CN"
-# 三步之内，五种错的损失都只差在小数点后两三位。训练曲线有噪声，凭眼睛看不出来。
+# 三步之内，五种错的损失最多差在小数点后第二、三位。训练曲线有噪声，凭眼睛看不出来。
 #
 # 最狡猾的是 `no_accumulation_division`：梯度整整大了一倍，损失却几乎一样。因为 Adam 用梯度除以它自己的均方根，**整体乘一个常数，几乎不改变更新**。于是这个错一直睡着，直到别的东西用到梯度的绝对大小：梯度裁剪会按错误的范数裁，损失缩放和 ε 的作用变了，换成 SGD 则等于学习率翻倍。
 #
@@ -258,16 +271,26 @@ predict("same-batch")
 # %% id="live-batch" tags=["live"]
 for micro, steps in ((4, 2), (1, 8)):
     run = Training("llama-2-7b", mesh=8, stage=3, seq_length=4096,
-                   micro_batch_size=micro, gradient_accumulation_steps=steps)
+                   micro_batch_size=micro,
+                   gradient_accumulation_steps=steps)
     assert run.global_batch_size == 8 * micro * steps
-    print(run.global_batch_size, f"{budget(run).peak_bytes / GIB:.1f} GiB")
+    peak_gib = budget(run).peak_bytes / GIB
+    print(run.global_batch_size, f"{peak_gib:.1f} GiB")
+
+# %% [markdown] id="guess-schedule" lang="zh-CN"
+# ## 走得太快的计划
+#
+# 全局批次没变，学习率也没改，计划写的还是原来的步数。只是这次把它交给了 accelerate。
+
+# %% [markdown] id="guess-schedule" lang="en"
+# ## A schedule that runs too fast
+#
+# The global batch is the same, nobody touched the learning rate, and the schedule has as many steps as before. It has merely been handed to accelerate.
 
 # %% id="predict-schedule" tags=["predict"]
 predict("same-schedule")
 
 # %% [markdown] id="schedule" lang="zh-CN"
-# ## 走得太快的计划
-#
 # Lightricks/LTX-Video-Trainer#67 报告的就是它：4 张卡，设 10k 步，学习率在 2.5k 步就到底了。accelerate 的 `scheduler.step()` 默认按进程数走那么多步（accelerate#2926 等也在问）。
 #
 # 这是有意的设计：维护者的意思是，计划按没分给各卡的数据集长度来写，分到 4 张卡后，一轮的步数只剩四分之一，计划就该走四倍快（accelerate#1382）。你若是按优化器步数写的计划，就被多除了一次。办法是把总步数和预热步数都乘上进程数，或者不让 accelerate 管它。
@@ -275,8 +298,6 @@ predict("same-schedule")
 # 下面每行是优化器步数，线性下降的学习率（相对初值），然后是走 N 倍快的。改 N，看它在哪里到零。
 
 # %% [markdown] id="schedule" lang="en"
-# ## A schedule that runs too fast
-#
 # This is what Lightricks/LTX-Video-Trainer#67 reports: four cards, 10k steps configured, and the learning rate at its end after 2.5k. By default accelerate's `scheduler.step()` advances once for each process (accelerate#2926 and others ask about it).
 #
 # It is deliberate. As a maintainer puts it, the schedule is assumed to be written for the data set before it is split; on four cards an epoch has a quarter of the steps, so the schedule should go four times as fast (accelerate#1382). If you wrote yours in optimizer steps, it has been divided once too often. Multiply total and warm-up steps by the number of processes, or keep the scheduler out of accelerate's hands.
@@ -290,30 +311,36 @@ for step in (0, 1_000, 2_000, 2_500, 5_000, 10_000):
     rates = (max(0, 1 - step * speed / total) for speed in (1, N))
     print(f"{step:6}", *(f"{rate:5.2f}" for rate in rates))
 
+# %% [markdown] id="guess-update" lang="zh-CN"
+# ## 多走的一步
+#
+# 优化器的状态，要到第一次 `step()` 才建。有的框架等不及，先走一步，梯度全是零。
+
+# %% [markdown] id="guess-update" lang="en"
+# ## One step too many
+#
+# An optimizer makes its states in its first `step()`. Some frameworks cannot wait and take a step in advance, with gradients that are all zero.
+
 # %% id="predict-update" tags=["predict"]
 predict("same-first-update")
 
 # %% [markdown] id="adam" lang="zh-CN"
-# ## 多走的一步
-#
 # 我们拿 DeepSpeed 0.19.8 的阶段 0、BF16、PyTorch 的 Adam，和手写的循环逐步对照，第一次更新只有学习率的 0.744 倍。原因是框架为了建好优化器状态，先用零梯度调了一次 `step()`。矩还是零，看上去什么都没发生，可是计数器走到了 1。
 #
-# Adam 的第一次更新本该是 t = 1：一阶矩 0.1g 除以 0.1，二阶矩 0.001g² 除以 0.001，正好是 ±1 个学习率。现在 t = 2，分母成了 {{ 1 - 0.9 * 0.9 | num 2 }} 和 {{ 1 - 0.999 * 0.999 | num 6 }}：更新 = (0.1/0.19) / √(0.001/0.001999)。下面手算，再和程序对。多走几步会怎样？把 3 改成 100。
+# Adam 的第一次更新本该是 t = 1：一阶矩 0.1g 除以 0.1，二阶矩 0.001g² 除以 0.001，正好是 ±1 个学习率。现在 t = 2，分母成了 {{ 1 - 0.9 * 0.9 | num 2 }} 和 {{ 1 - 0.999 * 0.999 | num 6 }}：更新 = (0.1/0.19) / √(0.001/0.001999)。下面手算，再和程序对。多走几步会怎样？在列表里加上 10 和 100，它不是一路变小的。
 #
 # 阶段 1 和 2 没有这个现象：同样的测量里，第一次更新正好一个学习率。所以“换个阶段”有时也换了训练。影响只在最初几步，多半无害；但你若拿前几步的损失来对照，就会误以为分片算错了。
 
 # %% [markdown] id="adam" lang="en"
-# ## One step too many
-#
 # We compared DeepSpeed 0.19.8 at stage 0, BF16, with PyTorch's Adam, step by step with a loop written by hand. Its first update was 0.744 of the learning rate. To have the optimizer states made, the framework first calls `step()` on zero gradients. The moments stay zero and nothing seems to have happened, but the counter is at 1.
 #
-# Adam's first update belongs to t = 1: a first moment of 0.1g over 0.1, a second of 0.001g² over 0.001, exactly ±1 learning rate. Now t = 2, and the denominators are {{ 1 - 0.9 * 0.9 | num 2 }} and {{ 1 - 0.999 * 0.999 | num 6 }}: the update is (0.1/0.19) / √(0.001/0.001999). The cell does it by hand and holds it against the package. What do more such steps do? Change 3 to 100.
+# Adam's first update belongs to t = 1: a first moment of 0.1g over 0.1, a second of 0.001g² over 0.001, exactly ±1 learning rate. Now t = 2, and the denominators are {{ 1 - 0.9 * 0.9 | num 2 }} and {{ 1 - 0.999 * 0.999 | num 6 }}: the update is (0.1/0.19) / √(0.001/0.001999). The cell does it by hand and holds it against the package. What do more such steps do? Add 10 and 100 to the list; it does not just keep shrinking.
 #
 # Stages 1 and 2 do not show this; in the same measurement their first update is one learning rate exactly. So to change the stage is sometimes to change the training. It matters for the first few steps and is mostly harmless. But if those are the steps by which you compare, you will think that sharding computes something wrong.
 
 # %% id="live-adam" tags=["live"]
 beta1, beta2 = 0.9, 0.999
-for extra in range(3):
+for extra in (0, 1, 2):
     first = (1 - beta1) / (1 - beta1 ** (1 + extra))
     second = (1 - beta2) / (1 - beta2 ** (1 + extra))
     size = first / second**0.5
