@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -21,6 +21,7 @@ from . import paths
 from .errors import BuildError
 from .executed import execute_all
 from .explorer_grid import explorer_grid
+from .gate import gated_cells
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
@@ -62,6 +63,7 @@ class PageContext:
     toc: tuple = ()
     has_explorer: bool = False
     neighbours: tuple = ()  # (string key, lesson) of the lessons before and after
+    gated: dict = field(default_factory=dict)  # gate.gated_cells of the lesson
 
     icon = ICON_URL
     import_line = IMPORT_LINE
@@ -77,6 +79,11 @@ class PageContext:
     def explorer(self, start, cell_id):
         """The explorer's HTML for the start selection that the lesson asks for."""
         return _drawn(self.lang, json.dumps(start, sort_keys=True), f"zl-{cell_id}")["explorer"]
+
+    def after(self, cell_id):
+        """The attribute of a cell that is held back until its exercises are settled; "" for the others."""
+        exercises = self.gated.get(cell_id)
+        return f' data-after="{" ".join(exercises)}"' if exercises else ""
 
     @property
     def picture(self):
@@ -156,7 +163,7 @@ def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=()):
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
-        toc=tuple(_toc(notebook)), neighbours=neighbours,
+        toc=tuple(_toc(notebook)), neighbours=neighbours, gated=gated_cells(notebook),
         has_explorer=any(cell.metadata.zero.kind == "explore" for cell in notebook.cells),
     )
     html, _ = exporter.from_notebook_node(notebook, resources={"zero": context})

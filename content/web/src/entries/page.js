@@ -2,6 +2,7 @@
 import '../page/page.css';
 import '../page/language.js';
 import '../page/theme.js';
+import '../page/gate.js'; // before what reads the text's headings
 import '../page/contents.js';
 import '../page/explorer.js';
 import '../page/predict.js';

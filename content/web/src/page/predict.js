@@ -85,6 +85,11 @@ class ZeroPredict extends HTMLElement {
     if (problem) input.focus();
   }
 
+  /** Tells the rest of the page that this exercise was committed, skipped or forgotten. */
+  announce() {
+    this.dispatchEvent(new CustomEvent('zero-predict', { bubbles: true, detail: { exercise: this.exercise } }));
+  }
+
   /** Keeps the prediction and shows it beside the result. @param {Prediction} prediction @param {boolean} now  just committed, not remembered */
   async settle(prediction, now) {
     remember(this.storeKey, prediction);
@@ -92,6 +97,7 @@ class ZeroPredict extends HTMLElement {
     this.result.hidden = false;
     this.result.innerHTML = `<p class="zl-status" role="status">${escapeHtml(text('page.predict.loading'))}</p>`;
     if (now) this.result.focus({ preventScroll: true });
+    this.announce();
     try {
       this.showResult(prediction, await fetchAnswer(this.exercise ?? ''), now);
     } catch (error) {
@@ -140,6 +146,7 @@ class ZeroPredict extends HTMLElement {
       this.result.hidden = true;
       this.form.reset();
       this.form.hidden = false;
+      this.announce();
       /** @type {any} */ (this.form.elements).number.focus();
     });
     return button;
