@@ -63,14 +63,14 @@ use_language(LANG)
 predict("prediction-state-13b")
 
 # %% [markdown] id="lasting-check" lang="zh-CN"
-# 阶段 2 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}，读数 {{ "45.46 GiB" }}，差不到 {{ "0.01 GiB" }}。这么准，还顺带说明了两件事：读数时梯度还在；主权重和两个矩确实是 FP32。
+# 阶段 2 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}，读数 {{ "45.46 GiB" }}，差不到 {{ "0.01 GiB" }}。这么准，不像碰巧。那么还有两件没写出来的事也清楚了：读数时梯度还在；主权重和两个矩是 FP32。
 #
-# 阶段 3 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }}，读数却是 {{ "25.31 GiB" }}。差的这一笔不小。第二课说过，DeepSpeed 的阶段 3 有一个常驻的通信桶，5 × 10<sup>8</sup> 个元素。下面把它加进去，每行是阶段、状态加桶、读数、剩下的差。把桶改成 0 再运行，看看不数它会差多少。
+# 阶段 3 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }}，读数却是 {{ "25.31 GiB" }}。差了一个多 GiB。第二课的通信桶，5 × 10<sup>8</sup> 个元素，在 DeepSpeed 的阶段 3 里一直在场。下面把它加进去，每行是阶段、状态加桶、读数、剩下的差。把桶改成 0 再运行，看看不数它会差多少。
 
 # %% [markdown] id="lasting-check" lang="en"
-# The five rows of stage 2 are {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}; the log read {{ "45.46 GiB" }}, less than {{ "0.01 GiB" }} away. An agreement this close also tells us two things that nobody wrote down: the gradients were still there when the log was written, and master weights and moments were FP32.
+# The five rows of stage 2 are {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}; the log read {{ "45.46 GiB" }}, less than {{ "0.01 GiB" }} away. An agreement this close is hardly chance, so two things follow that nobody wrote down: the gradients were still there when the log was written, and master weights and moments were FP32.
 #
-# The five rows of stage 3 are {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }} and the log read {{ "25.31 GiB" }}. That gap is too large to shrug at. As lesson 2 said, stage 3 of DeepSpeed owns a permanent bucket of 5 × 10<sup>8</sup> elements. The cell adds it and prints stage, state with bucket, reading, and what is left. Set the bucket to 0 to see the gap without it.
+# The five rows of stage 3 are {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }} and the log read {{ "25.31 GiB" }}. That is more than one GiB apart. The bucket of lesson 2, 5 × 10<sup>8</sup> elements, is permanent in stage 3 of DeepSpeed. The cell adds it and prints stage, state with bucket, reading, and what is left. Set the bucket to 0 to see the gap without it.
 
 # %% id="live-lasting" tags=["live"]
 bucket = 500_000_000
@@ -85,7 +85,7 @@ for stage, read in ((2, 45.4646), (3, 25.3114)):
 #
 # 真做预测时，手上是两个文件：Hugging Face 的 `config.json` 说模型有多大，DeepSpeed 的 JSON 说怎么训练。程序读这两个文件，然后把三样东西摆出来：参数量，文件里写着 `"auto"` 而没说死的字段，以及它替你假定的值。
 #
-# **最后这一样最要紧。** 序列长度、要不要重计算，两个文件里都没有，而激活全由它们决定。预测错了，先查假定。
+# **最后这一样最要紧。** 序列长度、要不要重计算，两个文件里都没有，激活却最受它们左右。预测错了，先查假定。
 #
 # 换成你自己的文件试试。把 `"enabled": true` 改成 `"auto"`：连精度都没说，程序会拒绝猜。
 
@@ -116,7 +116,7 @@ print(*found.assumed, sep="\n")
 #
 # - **常驻**：整个步里都在的。状态，加上不随步来去的缓冲；
 # - **激活**：随微批次、序列长度和重计算变，包括 logits；
-# - **临时**：收集来的权重、没规约完的梯度、工作区。阶段 2 的梯度分片在反向时才攒出来，这里也归入这一行。
+# - **临时**：收集来的权重、没归约完的梯度、工作区。阶段 2 的梯度分片在反向时才攒出来，这里也归入这一行。
 #
 # 分开写的好处是，每一行有自己的规律和自己的误差。常驻几乎是精确的；激活在没量过的卡上可能差一成；临时取决于框架的调度。三行相加只得到一个数，三行分开才知道该怀疑哪一行。
 #
@@ -309,14 +309,14 @@ predict("prediction-device")
 # %% [markdown] id="watch" lang="zh-CN"
 # ## 打印语句看不到的
 #
-# 下面是两步训练。点住第一步和第二步之间的那条缝，读一读：张量只有静态状态那么多，和虚线齐平。`print(memory_allocated())` 通常就写在那里，所以它几乎总是打印最低的数。分配器已保留的那条线走得高高的，只升不降。
+# 下面是两步训练。看第一步和第二步之间的那条缝：张量只有静态状态那么多，和虚线齐平。`print(memory_allocated())` 通常就写在那里，所以它几乎总是打印最低的数。分配器已保留的那条线走得高高的，只升不降。
 #
 # 把 N 拖大，虚线和峰值的距离怎么变？把阶段换成 2，缝里的数又变成多少？
 
 # %% [markdown] id="watch" lang="en"
 # ## What a print does not see
 #
-# Two training steps. Point at the gap between the first and the second: the tensors there amount to the static state, level with the dashed line. That is where `print(memory_allocated())` usually stands, and so it nearly always prints the lowest number there is. The line of what the allocator reserved runs high above and never comes down.
+# Two training steps. Look at the gap between the first and the second: the tensors there amount to the static state, level with the dashed line. That is where `print(memory_allocated())` usually stands, and so it nearly always prints the lowest number there is. The line of what the allocator reserved runs high above and never comes down.
 #
 # Drag N up: how does the distance from dashed line to peak change? Switch to stage 2: what does the gap show now?
 

@@ -92,7 +92,7 @@ assert weights == (1 / sum(tokens), 1 / sum(tokens))
 # - 全局：12 个 token 里类 0 有 2 个，1/5 − 2/12 = {{ 1 / 5 - 2 / 12 | num 4 }}，正的，该降低它的分数；
 # - 平均值的平均：频率成了 (1/3 + 1/9) / 2，1/5 − 2/9 = −{{ 2 / 9 - 1 / 5 | num 4 }}，负的，反而去提高它。
 #
-# 再用手算猜类 3 的符号，然后运行。两行的五个分量，**符号全部相反**：按这个梯度走一步，全局损失的一阶变化是上升。
+# 再用手算猜类 3 的符号，然后运行。两行的五个分量，**符号全部相反**：照着它下降一步，全局损失的一阶变化是上升。
 
 # %% [markdown] id="sign" lang="en"
 # ## How wrong can it get
@@ -104,7 +104,7 @@ assert weights == (1 / sum(tokens), 1 / sum(tokens))
 # - global: 2 of the 12 tokens are class 0, so 1/5 − 2/12 = {{ 1 / 5 - 2 / 12 | num 4 }}. Positive: its score should go down;
 # - mean of means: the frequency becomes (1/3 + 1/9) / 2, and 1/5 − 2/9 = −{{ 2 / 9 - 1 / 5 | num 4 }}. Negative: its score is pushed up.
 #
-# Work out the sign for class 3 in the same way, then run. **Every one of the five entries has the opposite sign.** A step along this gradient raises the global loss to first order.
+# Work out the sign for class 3 in the same way, then run. **Every one of the five entries has the opposite sign.** Descend along it, and to first order the global loss goes up.
 
 # %% id="live-sign" tags=["live"]
 targets = [[0, 1, 2], [3, 3, 4, 4, 4, 1, 0, 2, 3]]
@@ -143,7 +143,7 @@ for weighting in ("mean-of-means", "global"):
 #
 # 怎么知道自己没错？找一个不会错的来比：一个 rank，不分片，不累积，整个批次一次算完。同样的初值，同样的数据，比梯度。
 #
-# 下面用模拟器真的做一遍：同一个小模型，阶段 0 到 3，2 个 rank，各累积 2 步。模拟器里 `fp64` 的求和是精确的，顺序不影响结果，所以这里可以要求一个字都不差。每行是阶段、是否相同、梯度的最大差。
+# 下面用模拟器真的做一遍：同一个小模型，阶段 0 到 3，2 个 rank，各累积 2 步。模拟器里 `fp64` 的求和是精确的，顺序不影响结果，所以这里可以要求一位都不差。每行是阶段、是否相同、梯度的最大差。
 
 # %% [markdown] id="baseline" lang="en"
 # ## Against the baseline
@@ -164,9 +164,9 @@ for stage in range(4):
 # %% [markdown] id="rounding" lang="zh-CN"
 # ## 差多少算相同
 #
-# 真实的训练做不到一字不差：求和的顺序变了，浮点的舍入就变。要判断的是，差的大小像不像舍入。
+# 真实的训练做不到一位不差：求和的顺序变了，浮点的舍入就变。要判断的是，差的大小像不像舍入。
 #
-# 下面换精度再比。每行是精度、最大的差、最大的梯度分量、两者之比。FP32 的比应在 10<sup>−7</sup> 上下，BF16 只有 8 位有效数字，千分之几是正常的。我们在 PyTorch 2.13 上比过真的 FSDP 和整批次：FP32 差 1.3 × 10<sup>−8</sup>，BF16 混合精度约 2.7 × 10<sup>−4</sup>，而最大的分量是 0.023。
+# 下面换精度再比。每行是精度、最大的差、最大的梯度分量、两者之比。FP32 的比应在 10<sup>−7</sup> 上下，BF16 只有 8 个二进制有效位，千分之几是正常的。我们在 PyTorch 2.13 上比过真的 FSDP 和整批次：FP32 差 1.3 × 10<sup>−8</sup>，BF16 混合精度约 2.7 × 10<sup>−4</sup>，而最大的分量是 0.023。
 #
 # 所以先用 FP32 比。直接在 BF16 下比，一个 1% 的错就藏在舍入里了。
 
