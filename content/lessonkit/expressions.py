@@ -1,10 +1,11 @@
-"""Evaluates the expressions of the exercise bank: arithmetic and calls into zeroledger, nothing else."""
+"""Evaluates the expressions of the exercise bank: arithmetic, comparisons and calls into zeroledger, nothing else."""
 
 import ast
 
 _ALLOWED = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Attribute, ast.Call, ast.keyword, ast.Subscript, ast.Tuple,
     ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod,
+    ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.BoolOp, ast.And, ast.Or,
 )
 _BUILTINS = {"min": min, "max": max, "sum": sum, "round": round}
 

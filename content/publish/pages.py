@@ -24,6 +24,7 @@ from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter
+from .quiz_page import SLUG as QUIZ_SLUG, all_questions, answer_data, quiz_page, stop
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -148,12 +149,15 @@ def build(folder):
             home = folder / FOLDER_OF_LANGUAGE[lang]
             _write(home / "index.html", home_page(exporter, lessons, lang))
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
+            _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang), lessons))
             for at, lesson in enumerate(lessons):
-                neighbours = (("page.previous", lessons[at - 1 : at]), ("page.next", lessons[at + 1 : at + 2]))
+                following = [*lessons, stop()][at + 1 : at + 2]
+                neighbours = (("page.previous", lessons[max(at - 1, 0) : at]), ("page.next", following))
                 there = tuple((key, found[0]) for key, found in neighbours if found)
                 html = lesson_page(exporter, lesson, lang, notebooks[lesson.slug, lang], there)
                 _write(home / lesson.slug / "index.html", html)
         write_answers(folder / "static/zero/exercises")
+        write_keys(folder / "static/zero/questions")
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
@@ -175,6 +179,13 @@ def timeline_context(lang):
     title = i18n.text("page.timeline.title", lang)
     return PageContext(lang=lang, root="../../", slug=TIMELINE_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
                        description=i18n.text("page.timeline.intro", lang))
+
+
+def quiz_context(lang):
+    """What the self-test's page needs."""
+    title = i18n.text("quiz.title", lang)
+    return PageContext(lang=lang, root="../../", slug=QUIZ_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+                       description=i18n.text("quiz.about", lang))
 
 
 def home_page(exporter, lessons, lang):
@@ -214,6 +225,12 @@ def write_answers(folder):
             "mistake_expressions": [mistake.value for mistake in exercise.mistakes],
         }
         _write(folder / f"{exercise_id}.json", json.dumps({**exercise.evaluate(), **expressions}, ensure_ascii=False))
+
+
+def write_keys(folder):
+    """One <id>.json per question of the self-test that is no number."""
+    for question in all_questions():
+        _write(folder / f"{question.id}.json", json.dumps(answer_data(question), ensure_ascii=False))
 
 
 @cache

@@ -10,3 +10,4 @@ import '../page/live-cells.js';
 import '../page/timeline.css';
 
 if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
+if (document.querySelector('zero-question')) import('../page/quiz.js');

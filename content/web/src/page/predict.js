@@ -2,15 +2,13 @@
  * <zero-predict exercise="id">: a number first, the result after. Until the reader commits or skips, the answer is
  * neither in the page nor fetched. What they wrote is kept in their browser and is there again after a reload.
  */
-import { parseQuantity } from '../cell/quantity.js';
 import { againProgram } from './again-program.js';
 import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
 import { hasText, pageLanguage, pageRunner, siteBase, text } from './page-data.js';
 import { comparisonHtml } from './predict-view.js';
+import { readNumber } from './read-number.js';
 import { recallData, remember } from './store.js';
-
-const SMALLEST_BARE_BYTES = 1e6;
 
 /** @typedef {import('./predict-view.js').Prediction} Prediction */
 /** @typedef {import('./judge.js').Answer} Answer */
@@ -196,18 +194,6 @@ async function tryAgain(answer, place, form) {
   const prediction = { value: parsed.value, text: written, reason: '', confidence: null, skipped: false };
   room.innerHTML = comparisonHtml(prediction, values.answer, values.unit, judge(values, parsed.value), { text, lang: pageLanguage(), tolerance: answer.tolerance });
   room.focus({ preventScroll: true });
-}
-
-/**
- * What the reader typed as bytes or a count, or what is wrong with it. A small bare number is taken for a unit left
- * out, not for that many bytes.
- * @param {string} written @param {string} unit @returns {{value: number} | {problem: string}}
- */
-function readNumber(written, unit) {
-  const parsed = parseQuantity(written, unit);
-  if ('problem' in parsed) return { problem: text('kit.predict.needs_number', { reason: parsed.problem }) };
-  const bare = unit === 'bytes' && parsed.value < SMALLEST_BARE_BYTES && !/[a-z\u4e00-\u9fff]/i.test(written.normalize('NFKC'));
-  return bare ? { problem: text('page.predict.needs_unit') } : parsed;
 }
 
 /** An input's name for the reader: its term, or its name in the code. @param {string} name */

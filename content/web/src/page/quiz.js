@@ -1,0 +1,244 @@
+/**
+ * <zero-question exercise="id" kind="…">: one item of the self-test. The answer is fetched when the reader has answered
+ * or asks for a hint or the solution. State is kept in the reader's browser under "quiz:<id>".
+ */
+import { escapeHtml } from './format.js';
+import { judge } from './judge.js';
+import { pageLanguage, siteBase, text } from './page-data.js';
+import { amountHtml } from './predict-view.js';
+import { readNumber } from './read-number.js';
+import { gradeChoice } from './grade.js';
+import { recallData, remember } from './store.js';
+
+const MISSES_BEFORE_SOLUTION = 3;
+
+/**
+ * @typedef {{given?: any, misses: number, hints: number, solved: boolean, shown: boolean}} QuizState
+ * @typedef {{right: boolean, html: string}} Grade
+ */
+
+class ZeroQuestion extends HTMLElement {
+  connectedCallback() {
+    if (this.exercise) return;
+    this.exercise = this.getAttribute('exercise') ?? '';
+    this.kind = this.getAttribute('kind') ?? 'number';
+    /** @type {QuizState} */
+    this.state = { misses: 0, hints: 0, solved: false, shown: false, ...recallData(this.storeKey) };
+    this.form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.check();
+    });
+    this.querySelector('[data-action=hint]')?.addEventListener('click', () => this.hint());
+    this.querySelector('[data-action=solution]')?.addEventListener('click', () => this.solution(true));
+    for (const button of this.querySelectorAll('[data-move]')) button.addEventListener('click', () => this.move(/** @type {HTMLElement} */ (button)));
+    this.restore();
+  }
+
+  get storeKey() {
+    return `quiz:${this.exercise}`;
+  }
+
+  get form() {
+    return /** @type {HTMLFormElement} */ (this.querySelector('form'));
+  }
+
+  /** @param {string} name @returns {HTMLElement} */
+  place(name) {
+    return /** @type {HTMLElement} */ (this.querySelector(`[data-part=${name}]`));
+  }
+
+  /** @param {Partial<QuizState>} change */
+  save(change) {
+    this.state = { .../** @type {QuizState} */ (this.state), ...change };
+    remember(this.storeKey, this.state);
+    this.dispatchEvent(new CustomEvent('zero-quiz', { bubbles: true }));
+  }
+
+  /** What the reader has entered: a text, or the ids of options in order. */
+  given() {
+    if (this.kind === 'number') return String(new FormData(this.form).get('number') ?? '').trim();
+    if (this.kind === 'ordering') return [...this.querySelectorAll('[data-option]')].map((item) => item.getAttribute('data-option'));
+    return new FormData(this.form).getAll('option').map(String);
+  }
+
+  /** Puts back what was entered and shown before a reload. */
+  async restore() {
+    const { given, hints, shown, solved } = /** @type {QuizState} */ (this.state);
+    if (given !== undefined) this.fill(given);
+    if (given !== undefined || hints || shown) this.dataset.verdict = solved ? 'right' : 'open';
+    if (!hints && !shown && !solved) return;
+    const answer = await this.answer();
+    if (!answer) return;
+    if (solved) this.place('feedback').innerHTML = (await this.grade(answer, given)).html;
+    if (hints) this.showHints(answer);
+    if (shown) this.showSolution(answer);
+  }
+
+  /** @param {any} given */
+  fill(given) {
+    if (this.kind === 'number') /** @type {any} */ (this.form.elements).number.value = given;
+    else if (this.kind === 'ordering') {
+      const list = this.querySelector('.zl-order');
+      for (const id of given) {
+        const item = this.querySelector(`[data-option="${CSS.escape(id)}"]`);
+        if (item) list?.append(item);
+      }
+    } else for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.querySelectorAll('[name=option]'))) input.checked = given.includes(input.value);
+  }
+
+  /** @param {HTMLElement} button */
+  move(button) {
+    const item = /** @type {HTMLElement} */ (button.closest('[data-option]'));
+    const other = button.dataset.move === '-1' ? item.previousElementSibling : item.nextElementSibling;
+    if (!other) return;
+    if (button.dataset.move === '-1') other.before(item);
+    else other.after(item);
+    button.focus();
+    const place = [...(item.parentElement?.children ?? [])].indexOf(item) + 1;
+    this.place('feedback').textContent = text('quiz.moved', { option: item.querySelector('span')?.textContent ?? '', place });
+  }
+
+  /** @param {string} problem */
+  complain(problem) {
+    /** @type {HTMLElement} */ (this.form.querySelector('[role=alert]')).textContent = problem;
+    const input = /** @type {HTMLElement|null} */ (this.form.querySelector('[name]'));
+    if (this.kind === 'number') input?.setAttribute('aria-invalid', String(problem !== ''));
+    if (problem) input?.focus();
+  }
+
+  async check() {
+    const given = this.given();
+    const problem = this.problemWith(given);
+    this.complain(problem);
+    if (problem) return;
+    const answer = await this.answer();
+    if (!answer) return;
+    const { right, html } = this.grade(answer, given);
+    const misses = /** @type {QuizState} */ (this.state).misses + (right ? 0 : 1);
+    this.save({ given, solved: right, misses });
+    this.dataset.verdict = right ? 'right' : 'open';
+    this.place('feedback').innerHTML = html;
+    if (!right && misses >= MISSES_BEFORE_SOLUTION) this.solution(false);
+  }
+
+  /** Why `given` cannot be judged yet; '' when it can. @param {any} given */
+  problemWith(given) {
+    if (this.kind !== 'number') return given.length ? '' : text('quiz.choose');
+    const parsed = readNumber(given, this.getAttribute('unit') ?? 'bytes');
+    return 'problem' in parsed ? parsed.problem : '';
+  }
+
+  /** @param {any} answer @param {any} given @returns {Grade} */
+  grade(answer, given) {
+    return this.kind === 'number' ? gradeNumber(answer, given) : choiceHtml(gradeChoice(answer, given), answer);
+  }
+
+  /** The item's answer file; null, and said so, when it does not come. @returns {Promise<any>} */
+  async answer() {
+    const folder = this.kind === 'number' ? 'exercises' : 'questions';
+    try {
+      const response = await fetch(new URL(`static/zero/${folder}/${encodeURIComponent(this.exercise ?? '')}.json`, siteBase()));
+      if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
+      return await response.json();
+    } catch (error) {
+      this.complain(text('page.predict.unavailable', { reason: error instanceof Error ? error.message : String(error) }));
+      return null;
+    }
+  }
+
+  async hint() {
+    const answer = await this.answer();
+    if (!answer) return;
+    this.save({ hints: Math.min(hintsOf(answer).length, /** @type {QuizState} */ (this.state).hints + 1) });
+    this.showHints(answer);
+    this.place('hints').focus({ preventScroll: true });
+  }
+
+  /** @param {any} answer */
+  showHints(answer) {
+    const hints = hintsOf(answer);
+    const { hints: count } = /** @type {QuizState} */ (this.state);
+    const room = this.place('hints');
+    room.hidden = false;
+    room.innerHTML = hints.slice(0, count).map((hint, at) => `<p><b>${escapeHtml(text('quiz.hint_number', { number: at + 1, count: hints.length }))}</b> ${escapeHtml(hint)}</p>`).join('');
+    /** @type {HTMLButtonElement} */ (this.querySelector('[data-action=hint]')).disabled = count >= hints.length;
+  }
+
+  /** @param {boolean} asked */
+  async solution(asked) {
+    const answer = await this.answer();
+    if (!answer) return;
+    this.save({ shown: true });
+    this.showSolution(answer);
+    if (asked) this.place('solution').focus({ preventScroll: true });
+  }
+
+  /** @param {any} answer */
+  showSolution(answer) {
+    const room = this.place('solution');
+    room.hidden = false;
+    room.innerHTML = `<p><b>${escapeHtml(text('quiz.solution_heading'))}</b></p>${this.kind === 'number' ? numberSolution(answer) : this.choiceSolution(answer)}`;
+  }
+
+  /** @param {any} answer */
+  choiceSolution(answer) {
+    const list = this.kind === 'ordering' ? 'ol' : 'ul';
+    const items = answer.answer.map((/** @type {string} */ id) => `<li>${escapeHtml(this.optionText(id))}</li>`).join('');
+    return `<${list}>${items}</${list}><p>${escapeHtml(answer.solution[pageLanguage()])}</p>`;
+  }
+
+  /** @param {string} id */
+  optionText(id) {
+    const label = this.querySelector(`[data-option="${CSS.escape(id)}"] > span, .zl-option:has([value="${CSS.escape(id)}"]) > span`);
+    return label?.textContent ?? id;
+  }
+}
+
+/** @param {import('./judge.js').Answer} answer @param {string} given @returns {Grade} */
+function gradeNumber(answer, given) {
+  const parsed = readNumber(given, answer.unit);
+  if ('problem' in parsed) return { right: false, html: escapeHtml(parsed.problem) };
+  const { verdict, mistake } = judge(answer, parsed.value);
+  const tolerance = `${answer.tolerance * 100}%`;
+  const words = verdict === 'wrong' ? text('quiz.wrong') : verdict === 'mistake' ? text('kit.predict.mistake') : text(`kit.predict.${verdict}`, { tolerance });
+  const named = mistake ? ` <strong>${escapeHtml(mistake.text[pageLanguage()])}</strong>` : '';
+  return { right: verdict === 'right', html: `<p class="zl-verdict-line zl-${verdict}">${escapeHtml(words)}${named}</p>` };
+}
+
+/** @param {import('./grade.js').ChoiceGrade} grade @param {any} answer @returns {Grade} */
+function choiceHtml({ right, partly, explain }, answer) {
+  const reasons = explain.map((id) => answer.because[id]?.[pageLanguage()]).filter(Boolean).map((reason) => ` ${escapeHtml(reason)}`).join('');
+  const words = right ? text('quiz.right') : partly ? text('quiz.partly', partly) : text('quiz.wrong');
+  return { right, html: `<p class="zl-verdict-line${right ? ' zl-right' : ''}">${escapeHtml(words)}${reasons}</p>` };
+}
+
+/** The hints of an item in the page's language; numbers have two that hold for all of them. @param {any} answer @returns {string[]} */
+function hintsOf(answer) {
+  if (answer.hints) return answer.hints.map((/** @type {Record<string, string>} */ hint) => hint[pageLanguage()]);
+  const [first] = answer.mistakes;
+  return first ? [text('quiz.hint_rows'), text('quiz.hint_trap', { mistake: first.text[pageLanguage()] })] : [text('quiz.hint_rows')];
+}
+
+/** @param {import('./judge.js').Answer} answer */
+function numberSolution(answer) {
+  return `<p class="zl-amount">${amountHtml(answer.answer, answer.unit)}</p><p>${escapeHtml(text('quiz.code'))}</p><pre class="zl-code" tabindex="0"><code>${escapeHtml(answer.code)}</code></pre>`;
+}
+
+customElements.define('zero-question', ZeroQuestion);
+
+const items = [...document.querySelectorAll('zero-question')];
+const progress = /** @type {HTMLElement} */ (document.querySelector('[data-part=quiz-progress]'));
+const keys = items.map((item) => `quiz:${item.getAttribute('exercise')}`);
+
+function showProgress() {
+  const solved = keys.filter((key) => recallData(key)?.solved).length;
+  progress.textContent = text('quiz.progress', { solved, count: items.length });
+}
+
+document.addEventListener('zero-quiz', showProgress);
+document.querySelector('[data-action=forget-quiz]')?.addEventListener('click', () => {
+  if (!confirm(text('quiz.forget_sure'))) return;
+  keys.forEach((key) => remember(key, undefined));
+  location.reload();
+});
+showProgress();

@@ -1,0 +1,118 @@
+"""The self-test, used: each kind answered wrong and right, hints, the solution after three misses, reload, keyboard, axe."""
+
+import pytest
+from playwright.sync_api import expect
+
+from lessonkit import bank, questions
+from publish import paths
+
+WORDS = {"en": {"right": "Right", "wrong": "Not this", "check": "Check", "hint": "Hint", "solution": "Show the solution"},
+         "zh": {"right": "正确", "wrong": "不对", "check": "检查", "hint": "提示", "solution": "查看解答"}}
+AXE = paths.NODE_MODULES / "axe-core/axe.min.js"
+
+
+@pytest.fixture(params=["en", "zh"])
+def lang(request):
+    return request.param
+
+
+def open_quiz(page, site, lang="en"):
+    page.goto(f"{site.url}{lang}/quiz/")
+    page.wait_for_function("Boolean(customElements.get('zero-question'))")
+    return page
+
+
+def item(page, name):
+    return page.locator(f"zero-question[exercise='{name}']")
+
+
+def check(question, lang="en"):
+    question.get_by_role("button", name=WORDS[lang]["check"], exact=True).click()
+
+
+def test_every_choice_and_order_is_right_with_its_key(page, site, lang):
+    open_quiz(page, site, lang)
+    for name in questions.ids():
+        question, answer = item(page, name), questions.load(name).answer
+        if question.get_attribute("kind") == "ordering":
+            for at, option in enumerate(answer):
+                row = question.locator(f"[data-option='{option}']")
+                while row.evaluate("one => [...one.parentElement.children].indexOf(one)") > at:
+                    row.locator("[data-move='-1']").press("Enter")
+                    expect(row.locator("[data-move='-1']")).to_be_focused()
+        else:
+            for option in answer:
+                question.locator(f"[value='{option}']").check()
+        check(question, lang)
+        expect(question.locator("[data-part=feedback]")).to_contain_text(WORDS[lang]["right"])
+    solved = page.locator("[data-part=quiz-progress]")
+    expect(solved).to_contain_text(str(len(questions.ids())))
+    page.reload()
+    expect(solved).to_contain_text(str(len(questions.ids())))
+    expect(page.locator("zero-question[data-verdict=right]")).to_have_count(len(questions.ids()))
+
+
+def test_a_number_right_and_with_a_known_mistake(page, site, lang):
+    question = item(open_quiz(page, site, lang), "zero2-20b-10")
+    values = bank.load("zero2-20b-10").evaluate()
+    mistake = values["mistakes"][0]
+    question.locator("[name=number]").fill(f"{mistake['value']} B")
+    question.locator("[name=number]").press("Enter")
+    expect(question.locator("[data-part=feedback]")).to_contain_text(mistake["text"]["en" if lang == "en" else "zh-CN"])
+    question.locator("[name=number]").fill(f"{values['answer']} B")
+    question.locator("[name=number]").press("Enter")
+    expect(question).to_have_attribute("data-verdict", "right")
+    page.reload()
+    expect(question.locator("[name=number]")).to_have_value(f"{values['answer']} B")
+    expect(question.locator("[data-part=feedback]")).to_contain_text(WORDS[lang]["right"])
+
+
+def test_hints_come_in_steps_and_the_solution_after_three_misses(page, site, lang):
+    question = item(open_quiz(page, site, lang), "peak-by-eight")
+    hint = question.get_by_role("button", name=WORDS[lang]["hint"], exact=True)
+    for count in (1, 2):
+        hint.click()
+        expect(question.locator("[data-part=hints] p")).to_have_count(count)
+    expect(hint).to_be_disabled()
+    question.locator("[value=always]").check()
+    for misses in range(1, 4):
+        expect(question.locator("[data-part=solution]")).to_be_hidden()
+        check(question, lang)
+        expect(question.locator("[data-part=feedback]")).to_contain_text(WORDS[lang]["wrong"])
+        page.wait_for_function("n => JSON.parse(localStorage['zero:quiz:peak-by-eight']).misses === n", arg=misses)
+    expect(question.locator("[data-part=solution]")).to_contain_text("15.6 GB")
+    page.reload()
+    expect(question.locator("[data-part=solution]")).to_contain_text("15.6 GB")
+
+
+def test_nothing_is_fetched_or_judged_before_an_answer(page, site, lang):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    question = item(open_quiz(page, site, lang), "stage-one-rows")
+    check(question, lang)
+    expect(question.locator("[role=alert]")).not_to_be_empty()
+    number = item(page, "zero2-20b-10")
+    number.locator("[name=number]").fill("68")
+    number.locator("[name=number]").press("Enter")
+    expect(number.locator("[role=alert]")).not_to_be_empty()
+    assert not [url for url in asked if "/exercises/" in url or "/questions/" in url]
+    assert "15.6 GB" not in page.content()
+
+
+def test_a_solution_is_shown_on_request(page, site, lang):
+    question = item(open_quiz(page, site, lang), "zero2-20b-10")
+    question.get_by_role("button", name=WORDS[lang]["solution"]).press("Enter")
+    expect(question.locator("[data-part=solution]")).to_be_focused()
+    expect(question.locator("[data-part=solution]")).to_contain_text("68 GB")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(open_page, site, lang, scheme):
+    page = open_quiz(open_page(color_scheme=scheme), site, lang)
+    question = item(page, "peak-by-eight")
+    question.get_by_role("button", name=WORDS[lang]["hint"], exact=True).click()
+    question.get_by_role("button", name=WORDS[lang]["solution"]).click()
+    expect(question.locator("[data-part=solution]")).to_be_visible()
+    page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(one => [one.id, one.nodes.slice(0, 2).map(node => node.html)]))")
+    assert found == []
