@@ -9,6 +9,9 @@ from publish import chromium, paths
 from publish.console import Console, seconds
 from publish.site import build_site
 
+# Browser tests wait more than they compute. A file stays with one worker, which has its own server and Chromium.
+TWO_AT_ONCE = ("--numprocesses=2", "--dist=loadfile")
+
 
 def run_all_tests(pytest_arguments: list[str], console: Console) -> int:
     """Runs everything, also after a failure; the first exit status that is not 0 comes back."""
@@ -29,7 +32,7 @@ def suites(pytest_arguments: list[str]) -> list[tuple[str, list]]:
     return [
         ("type check", [paths.NODE_MODULES / ".bin" / "tsc", "--noEmit", "-p", paths.WEB]),
         ("script tests", ["node", "--test", "--test-reporter=spec", *script_tests]),
-        ("pytest", [sys.executable, "-m", "pytest", paths.TESTS, "-q", "-ra", "--durations=10", *pytest_arguments]),
+        ("pytest", [sys.executable, "-m", "pytest", paths.TESTS, "-q", "-ra", "--durations=10", *TWO_AT_ONCE, *pytest_arguments]),
     ]
 
 
