@@ -166,9 +166,17 @@ def page(open_page):
 FAILED = pytest.StashKey[bool]()
 
 
+def pytest_collection_modifyitems(items):
+    """A browser test that fails runs once more, for a machine so busy that a wait ran out; the summary lists it."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """Runs the test, then judges what `watch` saw, so that a problem fails the test itself."""
+    item.stash[FAILED] = False
     try:
         result = yield
         watch = item.stash.get(WATCH, None)
