@@ -154,3 +154,33 @@ def test_an_unknown_id_lists_the_known_ones(tmp_path):
 @pytest.mark.parametrize("path, line", [("answer", 4), ("prompt.en", 8), ("mistake[1].value", 19), ("mistake[1].nothing", 17), ("nothing", None)])
 def test_lines_of_fields(path, line):
     assert line_of(ITEM, path) == line
+
+
+# Variants drawn by a seed
+
+
+@pytest.mark.parametrize("exercise_id", [name for name in bank.ids() if bank.load(name).draw])
+def test_every_variant_can_be_judged_and_its_code_prints_its_answer(exercise_id):
+    exercise = bank.load(exercise_id)
+    variants = exercise.variants()
+    assert exercise.inputs in [variant.inputs for variant in variants]
+    assert len({variant.prompt("en") for variant in variants}) == len(variants)
+    for variant in variants:
+        assert bank.judge(variant, variant.evaluate()["answer"]).verdict == "right"
+        assert output_of(f"from zeroledger import *\n{variant.code}").split() == [str(variant.evaluate()["answer"])]
+
+
+def test_an_item_without_draw_has_no_variants():
+    assert bank.parse("item", ITEM).variants() == []
+
+
+@pytest.mark.parametrize("draw, says", [
+    ("ranks = [4, 8]", "item.toml, line 4, draw.ranks: is no input; accepted: num_params, dp_size"),
+    ("dp_size = [8]", "draw.dp_size: found [8]; accepted: two or more different values like 8"),
+    ("dp_size = [8, 8]", "accepted: two or more different values"),
+    ('dp_size = [8, "16"]', "accepted: two or more different values"),
+    ("dp_size = 8", "draw.dp_size: found 8"),
+])
+def test_a_faulty_draw_is_refused(draw, says):
+    with pytest.raises(bank.ExerciseError, match=re.escape(says)):
+        bank.parse("item", ITEM.replace("answer =", f"draw = {{ {draw} }}\nanswer =", 1))

@@ -6,9 +6,10 @@ What `Exercise.evaluate()` returns is plain data; `judge` reads nothing else, so
 
 import ast
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
+from itertools import product
 from math import isfinite
 from string import Formatter
 
@@ -38,7 +39,9 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One item of the bank. `answer` is an expression; `tolerance` is relative; `code` is what the reader sees run."""
+    """One item of the bank. `answer` is an expression; `tolerance` is relative; `code` is what the reader sees run.
+
+    `draw` holds, for inputs that may vary by seed, the values they may take."""
 
     id: str
     lesson: str
@@ -50,6 +53,19 @@ class Exercise:
     prompts: dict[str, str]
     code: str
     mistakes: tuple[Mistake, ...]
+    draw: dict[str, list] = field(default_factory=dict)
+
+    def variants(self) -> list["Exercise"]:
+        """The exercise once for each combination of the values in `draw`; empty where nothing is drawn.
+
+        Their code assigns the inputs and prints the answer; their ids name the inputs."""
+        return [self._variant(dict(zip(self.draw, values))) for values in product(*self.draw.values())] if self.draw else []
+
+    def _variant(self, drawn):
+        inputs = self.inputs | drawn
+        code = "".join(f"{name} = {value!r}\n" for name, value in inputs.items()) + f"print({self.answer})"
+        name = ", ".join(f"{name}={value}" for name, value in drawn.items())
+        return replace(self, id=f"{self.id}[{name}]", inputs=inputs, code=code, draw={})
 
     def prompt(self, lang: str) -> str:
         """The question in `lang`, with the inputs filled in: counts as 7B, small integers as they are."""
@@ -159,7 +175,7 @@ def _shown(value):
 class _Reader:
     """Checks the fields of one file; every complaint names file, line, field, what was found and what is accepted."""
 
-    FIELDS = ("lesson", "kind", "inputs", "answer", "unit", "tolerance", "prompt", "run", "mistake")
+    FIELDS = ("lesson", "kind", "inputs", "answer", "unit", "tolerance", "prompt", "run", "mistake", "draw")
 
     def __init__(self, exercise_id, source):
         self.exercise_id, self.source = exercise_id, source
@@ -179,6 +195,7 @@ class _Reader:
             prompts=self.prompts(data, inputs),
             code=self.code(data),
             mistakes=tuple(self.mistake(entry, at) for at, entry in enumerate(self.distinct(mistakes))),
+            draw=self.draw(data, inputs),
         )
 
     def fail(self, path, problem):
@@ -209,6 +226,16 @@ class _Reader:
         if not 0 < value < 0.5:
             self.fail("tolerance", f"found {value!r}; accepted: a relative error above 0 and below 0.5, e.g. 0.02")
         return float(value)
+
+    def draw(self, data, inputs):
+        draw = self.field(data, "draw", dict, "a table of inputs, each with a list of values", default={})
+        for name, values in draw.items():
+            if name not in inputs:
+                self.fail(f"draw.{name}", f"is no input; accepted: {', '.join(inputs)}")
+            kinds = isinstance(values, list) and {type(value) for value in values} == {type(inputs[name])}
+            if not kinds or len(values) < 2 or len(set(values)) < len(values):
+                self.fail(f"draw.{name}", f"found {values!r}; accepted: two or more different values like {inputs[name]!r}")
+        return draw
 
     def both_languages(self, table, prefix):
         return {lang: self.field(table, lang, str, "a text in this language", prefix) for lang in LANGUAGES}

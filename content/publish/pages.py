@@ -24,7 +24,7 @@ from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter
-from .quiz_page import SLUG as QUIZ_SLUG, all_questions, answer_data, quiz_page, stop
+from .quiz_page import SLUG as QUIZ_SLUG, all_questions, answer_data, quiz_page, stop, variant_data
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -158,6 +158,7 @@ def build(folder):
                 _write(home / lesson.slug / "index.html", html)
         write_answers(folder / "static/zero/exercises")
         write_keys(folder / "static/zero/questions")
+        write_variants(folder / "static/zero/variants")
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
@@ -231,6 +232,13 @@ def write_keys(folder):
     """One <id>.json per question of the self-test that is no number."""
     for question in all_questions():
         _write(folder / f"{question.id}.json", json.dumps(answer_data(question), ensure_ascii=False))
+
+
+def write_variants(folder):
+    """One <id>.json per exercise that has variants: what the self-test needs when a seed has drawn one."""
+    for exercise in filter(lambda one: one.draw, map(bank.load, bank.ids())):
+        variants = [{**values, "code": IMPORT_LINE + values["code"]} for values in variant_data(exercise)]
+        _write(folder / f"{exercise.id}.json", json.dumps(variants, ensure_ascii=False))
 
 
 @cache

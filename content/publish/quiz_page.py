@@ -1,7 +1,8 @@
 """The self-test: every number of the bank and every question of the other kinds on one page, by lesson.
 
 The page holds the questions; answers, hints and solutions lie in static/zero/questions/<id>.json and, for numbers, in
-exercises/<id>.json, and are fetched once the reader asks for them.
+exercises/<id>.json, and are fetched once the reader asks for them. With ?seed=… the page draws variants of the numbers
+that have any (variants/<id>.json); with &sheet=1 it shows every solution, for an instructor to print.
 """
 
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ class Item:
     prompt: str
     unit: str = ""
     options: tuple = ()  # (id, text)
+    variants: tuple = ()  # prompts, one for each variant that a seed may draw
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,14 @@ def answer_data(question):
     }
 
 
+def variant_data(exercise):
+    """What variants/<id>.json holds: for each variant, in the order of Item.variants, what is needed to judge it."""
+    return [variant.evaluate() for variant in exercise.variants()]
+
+
 def _number_item(exercise, lang):
-    return Item(exercise.id, "number", exercise.prompt(lang), exercise.unit)
+    variants = tuple(variant.prompt(lang) for variant in exercise.variants())
+    return Item(exercise.id, "number", exercise.prompt(lang), exercise.unit, variants=variants)
 
 
 def _choice_item(question, lang):

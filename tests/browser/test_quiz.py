@@ -116,3 +116,33 @@ def test_axe_finds_nothing(open_page, site, lang, scheme):
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(one => [one.id, one.nodes.slice(0, 2).map(node => node.html)]))")
     assert found == []
+
+
+def test_a_seed_draws_other_numbers_and_its_sheet_has_their_answers(page, site, lang):
+    page.goto(f"{site.url}{lang}/quiz/?seed=autumn&sheet=1")
+    page.wait_for_function("Boolean(customElements.get('zero-question'))")
+    question = item(page, "zero1-20b-4")
+    prompt = question.locator("legend").inner_text()
+    variant = next(one for one in bank.load("zero1-20b-4").variants() if one.prompt("en" if lang == "en" else "zh-CN") == prompt)
+    answer = variant.evaluate()["answer"]
+    expect(question.locator("[data-part=solution]")).to_contain_text(f"{answer / 1e9:.2f}".rstrip("0").rstrip(".") + " GB")
+    expect(page.locator("[data-part=solution]:visible")).to_have_count(page.locator("zero-question").count())
+    expect(page.locator("[data-part=quiz-seed]")).to_contain_text("autumn")
+    expect(page.get_by_role("button", name=WORDS[lang]["check"], exact=True)).to_have_count(0)
+    page.goto(f"{site.url}{lang}/quiz/?seed=autumn")
+    page.wait_for_function("Boolean(customElements.get('zero-question'))")
+    expect(question.locator("legend")).to_have_text(prompt)
+    question.locator("[name=number]").fill(f"{answer} B")
+    question.locator("[name=number]").press("Enter")
+    expect(question).to_have_attribute("data-verdict", "right")
+    open_quiz(page, site, lang)
+    expect(question.locator("[name=number]")).to_have_value("")
+
+
+def test_seeds_differ(page, site):
+    prompts = set()
+    for seed in ("autumn", "winter", "7"):
+        page.goto(f"{site.url}en/quiz/?seed={seed}")
+        page.wait_for_function("Boolean(customElements.get('zero-question'))")
+        prompts.add(" ".join(page.locator("[data-variants] legend").all_inner_texts()))
+    assert len(prompts) == 3

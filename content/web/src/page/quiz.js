@@ -8,9 +8,13 @@ import { pageLanguage, siteBase, text } from './page-data.js';
 import { amountHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
 import { gradeChoice } from './grade.js';
+import { variantFor } from './seed.js';
 import { recallData, remember } from './store.js';
 
 const MISSES_BEFORE_SOLUTION = 3;
+const address = new URLSearchParams(location.search);
+const seed = (address.get('seed') ?? '').trim();
+const isSheet = address.get('sheet') === '1';
 
 /**
  * @typedef {{given?: any, misses: number, hints: number, solved: boolean, shown: boolean}} QuizState
@@ -22,6 +26,7 @@ class ZeroQuestion extends HTMLElement {
     if (this.exercise) return;
     this.exercise = this.getAttribute('exercise') ?? '';
     this.kind = this.getAttribute('kind') ?? 'number';
+    this.drawVariant();
     /** @type {QuizState} */
     this.state = { misses: 0, hints: 0, solved: false, shown: false, ...recallData(this.storeKey) };
     this.form.addEventListener('submit', (event) => {
@@ -35,7 +40,14 @@ class ZeroQuestion extends HTMLElement {
   }
 
   get storeKey() {
-    return `quiz:${this.exercise}`;
+    return keyOf(this.exercise ?? '');
+  }
+
+  /** Asks the variant that the seed draws, if there is a seed and the item has variants. */
+  drawVariant() {
+    const prompts = JSON.parse(this.dataset.variants ?? '[]');
+    this.variant = seed && prompts.length ? variantFor(seed, this.exercise ?? '', prompts.length) : null;
+    if (this.variant !== null) /** @type {HTMLElement} */ (this.querySelector('legend')).textContent = prompts[this.variant];
   }
 
   get form() {
@@ -63,6 +75,11 @@ class ZeroQuestion extends HTMLElement {
 
   /** Puts back what was entered and shown before a reload. */
   async restore() {
+    if (isSheet) {
+      const key = await this.answer();
+      if (key) this.showSolution(key);
+      return;
+    }
     const { given, hints, shown, solved } = /** @type {QuizState} */ (this.state);
     if (given !== undefined) this.fill(given);
     if (given !== undefined || hints || shown) this.dataset.verdict = solved ? 'right' : 'open';
@@ -135,11 +152,13 @@ class ZeroQuestion extends HTMLElement {
 
   /** The item's answer file; null, and said so, when it does not come. @returns {Promise<any>} */
   async answer() {
-    const folder = this.kind === 'number' ? 'exercises' : 'questions';
+    const variant = this.variant ?? null;
+    const folder = variant !== null ? 'variants' : this.kind === 'number' ? 'exercises' : 'questions';
     try {
       const response = await fetch(new URL(`static/zero/${folder}/${encodeURIComponent(this.exercise ?? '')}.json`, siteBase()));
       if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-      return await response.json();
+      const data = await response.json();
+      return variant === null ? data : data[variant];
     } catch (error) {
       this.complain(text('page.predict.unavailable', { reason: error instanceof Error ? error.message : String(error) }));
       return null;
@@ -224,11 +243,26 @@ function numberSolution(answer) {
   return `<p class="zl-amount">${amountHtml(answer.answer, answer.unit)}</p><p>${escapeHtml(text('quiz.code'))}</p><pre class="zl-code" tabindex="0"><code>${escapeHtml(answer.code)}</code></pre>`;
 }
 
+/** Where an item's state is kept: one place for each seed. @param {string} exercise */
+function keyOf(exercise) {
+  return seed ? `quiz:${seed}:${exercise}` : `quiz:${exercise}`;
+}
+
+/** Says which seed the page was opened with, and whether it is the instructor's sheet. */
+function announceSeed() {
+  const place = /** @type {HTMLElement} */ (document.querySelector('[data-part=quiz-seed]'));
+  place.hidden = !seed && !isSheet;
+  place.textContent = text(isSheet ? 'quiz.sheet_note' : 'quiz.seed_note', { seed: seed || '–' });
+  document.querySelector('main')?.classList.toggle('zl-sheet', isSheet);
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-language]'))) link.search = location.search;
+}
+
+announceSeed();
 customElements.define('zero-question', ZeroQuestion);
 
 const items = [...document.querySelectorAll('zero-question')];
 const progress = /** @type {HTMLElement} */ (document.querySelector('[data-part=quiz-progress]'));
-const keys = items.map((item) => `quiz:${item.getAttribute('exercise')}`);
+const keys = items.map((item) => keyOf(item.getAttribute('exercise') ?? ''));
 
 function showProgress() {
   const solved = keys.filter((key) => recallData(key)?.solved).length;
