@@ -59,7 +59,7 @@ def test_a_prediction_is_compared_and_its_mistake_named(page, site, lang):
     question.get_by_role("radio", name=words["certain"]).check()
     predict(question, "３２ＧＢ")  # from a Chinese keyboard
     compared = question.locator(".zl-compare")
-    for shown in ("32 GB", "29.8 GiB", "68 GB", "63.3 GiB", "−52.9%"):
+    for shown in ("32 GB", "29.8 GiB", "68 GB", "63.33 GiB", "−52.9%"):
         expect(compared).to_contain_text(shown)
     expect(question).to_contain_text(words["mistake"])
     expect(question).to_contain_text(words["certain"])
@@ -74,7 +74,7 @@ def test_the_exercise_runs_in_a_cell_that_can_be_changed(page, site):
     predict(question, "68 GB")
     expect(question.locator(".zl-verdict-line")).to_contain_text("Right")
     cell = question.locator("zero-cell")
-    expect(cell).to_contain_text("68 GB", timeout=PYTHON_TIMEOUT_MS)
+    expect(cell).to_contain_text("68.00 GB", timeout=PYTHON_TIMEOUT_MS)
     editor = cell.locator(".cm-content")
     editor.click()
     page.keyboard.press("ControlOrMeta+A")
