@@ -24,7 +24,7 @@ from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter
-from .quiz_page import SLUG as QUIZ_SLUG, all_questions, answer_data, quiz_page, stop, variant_data
+from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, quiz_page, stop, variant_data
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -150,6 +150,7 @@ def build(folder):
             _write(home / "index.html", home_page(exporter, lessons, lang))
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
             _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang), lessons))
+            _write(home / CALIBRATION_SLUG / "index.html", calibration_page(exporter, calibration_context(lang), lessons))
             for at, lesson in enumerate(lessons):
                 following = [*lessons, stop()][at + 1 : at + 2]
                 neighbours = (("page.previous", lessons[max(at - 1, 0) : at]), ("page.next", following))
@@ -187,6 +188,13 @@ def quiz_context(lang):
     title = i18n.text("quiz.title", lang)
     return PageContext(lang=lang, root="../../", slug=QUIZ_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
                        description=i18n.text("quiz.about", lang))
+
+
+def calibration_context(lang):
+    """What the page of the reader's own predictions needs."""
+    title = i18n.text("page.calibration.title", lang)
+    return PageContext(lang=lang, root="../../", slug=CALIBRATION_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+                       description=i18n.text("page.calibration.intro", lang))
 
 
 def home_page(exporter, lessons, lang):

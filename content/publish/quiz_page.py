@@ -5,6 +5,7 @@ exercises/<id>.json, and are fetched once the reader asks for them. With ?seed=â
 that have any (variants/<id>.json); with &sheet=1 it shows every solution, for an instructor to print.
 """
 
+import json
 from dataclasses import dataclass, replace
 
 from lessonkit import bank, i18n, questions
@@ -14,7 +15,7 @@ from .lesson_values import ValueInProseError, fill_values, find_typed_figures
 from .lessons import LANGUAGES
 
 SLUG = "quiz"
-MINUTES = 60
+CALIBRATION_SLUG = "calibration"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ def sections(lessons, lang):
 def quiz_page(exporter, context, lessons):
     """The page as HTML. `context` is a pages.PageContext of that page."""
     return exporter.render_template("quiz.html.j2", zero=context, sections=sections(lessons, context.lang))
+
+
+def calibration_page(exporter, context, lessons):
+    """The page of the reader's own predictions as HTML; `context` is a pages.PageContext of that page."""
+    lang = context.lang
+    asked = [{"id": item.id, "lesson": lesson.slug, "title": lesson.title[lang], "prompt": item.prompt, "unit": item.unit}
+             for lesson, items in sections(lessons, lang) for item in items if item.kind == "number"]
+    inline = json.dumps(asked, ensure_ascii=False).replace("<", "\\u003c")
+    return exporter.render_template("calibration.html.j2", zero=context, questions_json=inline)
 
 
 def all_questions():

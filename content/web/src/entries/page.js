@@ -11,3 +11,4 @@ import '../page/timeline.css';
 
 if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
 if (document.querySelector('zero-question')) import('../page/quiz.js');
+if (document.getElementById('zl-questions')) import('../page/calibration.js');
