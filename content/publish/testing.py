@@ -10,8 +10,9 @@ from publish.console import Console, seconds
 from publish.site import build_site
 
 NOTHING_SELECTED = 5  # pytest's exit status
-# Browser tests wait more than they compute. A file stays with one worker, which has its own server and Chromium.
-TWO_AT_ONCE = ("--numprocesses=2", "--dist=loadfile")
+# Browser tests wait more than they compute. A file stays with one worker, which has its own server and Chromium; in the
+# order of their names the long ones of the lab come early.
+TWO_AT_ONCE = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def run_all_tests(pytest_arguments: list[str], console: Console) -> int:
