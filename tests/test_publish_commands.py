@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import pytest
-from publish import chromium, paths
+from publish import chromium, paths, testing
 from publish.cli import BAD_USAGE, FAILED, USAGE, main
 from publish.console import Console
 from publish.errors import BuildError
@@ -167,3 +167,11 @@ def test_ci_runs_the_test_command():
     lines = (paths.ROOT / ".ci" / "run").read_text().splitlines()
     assert lines[-1] == "exec ./build.sh test"
     assert os.access(paths.ROOT / ".ci" / "run", os.X_OK) and os.access(BUILD, os.X_OK)
+
+
+@pytest.mark.parametrize("statuses, is_selection, verdict", [
+    ([0, 0, 0, 0], False, 0), ([0, 0, 5, 0], True, 0), ([0, 0, 0, 5], True, 0), ([0, 0, 5, 5], True, 5),
+    ([0, 0, 0, 5], False, 5), ([0, 0, 5, 0], False, 5), ([0, 0, 5, 1], True, 1), ([0, 0, 1, 5], True, 1), ([2, 0, 5, 0], True, 2),
+])
+def test_a_selection_may_lie_in_one_suite_but_must_lie_somewhere(statuses, is_selection, verdict):
+    assert testing.verdict(statuses, is_selection) == verdict

@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from math import prod
 
 from .errors import ConfigError, check_choice, check_count, check_flag
 
@@ -33,10 +34,7 @@ class Tensor:
     @property
     def numel(self):
         """Elements in the tensor."""
-        total = 1
-        for length in self.shape:
-            total *= length
-        return total
+        return prod(self.shape)
 
 
 @dataclass(frozen=True)

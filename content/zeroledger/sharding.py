@@ -6,6 +6,7 @@ All rules here reproduce bytes measured with PyTorch 2.13.0 and DeepSpeed 0.19.8
 """
 
 from dataclasses import dataclass
+from math import prod
 
 from .errors import InvalidInput, ceil_div, check_count
 
@@ -42,10 +43,7 @@ def sizes_of(tensors):
 
 def numel_of(shape):
     """Elements of a tensor of lengths ``shape``."""
-    total = 1
-    for length in shape:
-        total *= length
-    return total
+    return prod(shape)
 
 
 def ideal_shards(tensors, num_shards):

@@ -1,6 +1,7 @@
 """Which tensors a framework gathers together: one unit for each layer, and a root unit for the rest (FSDP's usual wrap)."""
 
 from dataclasses import dataclass
+from math import prod
 
 from .errors import InvalidInput, check_choice
 from .sharding import fsdp2_unsharded_numel
@@ -18,10 +19,7 @@ class NamedShape:
     @property
     def numel(self):
         """Elements in the tensor."""
-        total = 1
-        for length in self.shape:
-            total *= length
-        return total
+        return prod(self.shape)
 
 
 @dataclass(frozen=True)
