@@ -5,7 +5,6 @@ What `Exercise.evaluate()` returns is plain data; `judge` reads nothing else, so
 """
 
 import ast
-import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
@@ -17,15 +16,12 @@ from zeroledger import format_count
 
 from .expressions import ExpressionError, evaluate
 from .i18n import LANGUAGES
+from .item_files import ExerciseError, item_data, item_ids, read_item
 from .toml_lines import line_of
 
 UNITS = ("bytes", "count")
 NEAR_RELATIVE_ERROR = 0.10  # up to here a wrong prediction is still called near
 COUNTED_FROM = 10_000  # inputs from here on are shown as 7B, smaller ones digit by digit
-
-
-class ExerciseError(ValueError):
-    """An item of the bank that cannot be used: names file, line where known, field, and what is accepted."""
 
 
 @dataclass(frozen=True)
@@ -144,24 +140,17 @@ def judge_values(values: dict, prediction: float) -> Feedback:
 
 def ids(folder=None) -> list[str]:
     """The ids of all items, sorted; `folder` defaults to the bank (in the clone or in the installed wheel)."""
-    return sorted(item.name.removesuffix(".toml") for item in _bank(folder).iterdir() if item.name.endswith(".toml"))
+    return item_ids(_bank(folder))
 
 
 def load(exercise_id: str, folder=None) -> Exercise:
     """The item `exercise_id`; ExerciseError when there is none or when it is not well formed."""
-    item = _bank(folder).joinpath(f"{exercise_id}.toml")
-    if not item.is_file():
-        raise ExerciseError(f"no exercise {exercise_id!r}; there are: {', '.join(ids(folder)) or 'none'}")
-    return parse(exercise_id, item.read_text(encoding="utf-8"))
+    return parse(exercise_id, read_item(_bank(folder), exercise_id, "exercise"))
 
 
 def parse(exercise_id: str, source: str) -> Exercise:
     """The item written in `source` (TOML); ExerciseError naming file, line and field when something is not right."""
-    try:
-        data = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise ExerciseError(f"{exercise_id}.toml: not TOML: {error}") from None
-    return _Reader(exercise_id, source).exercise(data)
+    return _Reader(exercise_id, source).exercise(item_data(f"{exercise_id}.toml", source))
 
 
 def _bank(folder):

@@ -26,14 +26,13 @@ Instead of `answer` and `check`, each option may compute: `holds`, an expression
 Options stand in the file in the order in which a reader first sees them.
 """
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 
-from .bank import ExerciseError
 from .expressions import ExpressionError, evaluate
 from .i18n import LANGUAGES
+from .item_files import ExerciseError, item_data, item_ids, read_item
 from .toml_lines import line_of
 
 KINDS = ("choice", "many-choice", "ordering", "account")
@@ -110,24 +109,17 @@ class Question:
 
 def ids(folder=None) -> list[str]:
     """The ids of all questions, sorted."""
-    return sorted(item.name.removesuffix(".toml") for item in _folder(folder).iterdir() if item.name.endswith(".toml"))
+    return item_ids(_folder(folder))
 
 
 def load(question_id: str, folder=None) -> Question:
     """The question `question_id`; ExerciseError when there is none or when it is not well formed."""
-    item = _folder(folder).joinpath(f"{question_id}.toml")
-    if not item.is_file():
-        raise ExerciseError(f"no question {question_id!r}; there are: {', '.join(ids(folder)) or 'none'}")
-    return parse(question_id, item.read_text(encoding="utf-8"))
+    return parse(question_id, read_item(_folder(folder), question_id, "question"))
 
 
 def parse(question_id: str, source: str) -> Question:
     """The question written in `source` (TOML); ExerciseError naming file, line and field when something is not right."""
-    try:
-        data = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise ExerciseError(f"questions/{question_id}.toml: not TOML: {error}") from None
-    return _Reader(question_id, source).question(data)
+    return _Reader(question_id, source).question(item_data(f"questions/{question_id}.toml", source))
 
 
 def _folder(folder):
