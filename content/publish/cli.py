@@ -10,7 +10,7 @@ from publish.errors import BuildError
 
 USAGE = """usage: ./build.sh              build the site into dist/
        ./build.sh serve [PORT] build it and serve it on 127.0.0.1 (PORT is 8000 if not given)
-       ./build.sh test [ARG…]  build it and run every test; ARGs go to pytest (-k ledger)
+       ./build.sh test [ARG…]  build it and test it; ARGs go to pytest (-k ledger; --long: the walks too)
        ./build.sh clean        remove dist/ and .build/
 """
 FAILED = 1
