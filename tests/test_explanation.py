@@ -158,7 +158,7 @@ GOOD = run_of({}, {"name": "peak", "allocated_bytes": 1, "reserved_bytes": 2, "d
     (("ranks", 0, "instants", 0, "allocated_bytes"), -1, "ranks[0].instants[0].allocated_bytes"),
     (("ranks", 0, "instants", 0, "allocated_bytes"), 9, "ranks[0].instants[0]"),
     (("ranks", 0, "instants", 0, "by_category"), {"weights": 1}, "ranks[0].instants[0].by_category.weights"),
-    (("extra",), 1, "extra"),
+    (("extra",), 1, "extra"), (("date",), 7, "date"), (("meters",), {"watts": "x"}, "meters.watts"),
 ])
 def test_bad_runs_name_the_field(path, value, field):
     run = copy.deepcopy(GOOD)
@@ -189,6 +189,11 @@ def test_any_json_gives_a_value_error_at_worst(value):
         explain(run)
     except InvalidInput:
         pass
+
+
+def test_how_it_was_measured_comes_along():
+    run = measured_run(GOOD | {"date": "2026-11-29", "device": "CPU", "meters": {"device_bytes": "not read: no GPU"}})
+    assert (run.date, run.device, run.meters) == ("2026-11-29", "CPU", {"device_bytes": "not read: no GPU"})
 
 
 def test_a_meter_that_was_not_read_may_be_absent():

@@ -3,15 +3,17 @@
 Format "zeroledger-run", version 1::
 
     {"format": "zeroledger-run", "version": 1, "source": "who measured, how",
-     "versions": {"torch": "2.13.0"},
+     "date": "2026-11-29", "device": "NVIDIA H100 80GB HBM3", "versions": {"torch": "2.13.0"},
+     "meters": {"allocated_bytes": "torch.cuda.memory_allocated", "device_bytes": "not read: no GPU"},
      "config": {"model": "llama-2-7b", "dp": 8, "stage": 3, "engine": "fsdp2", "seq_length": 2048, …},
      "ranks": [{"rank": 0, "pp_rank": 0, "instants": [
         {"name": "peak", "allocated_bytes": 1, "reserved_bytes": 2, "device_bytes": 3, "by_category": {"params": 1}}]}]}
 
-A meter that was not read is null or absent; one is needed. ``config`` is read by ``training_from_dict``.
+A meter that was not read is null or absent; one is needed. ``config`` is read by ``training_from_dict``. ``date``,
+``device`` and ``meters`` (how each meter was read, or why not) are optional texts. ``content/measure`` writes this.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .config_reader import ConfigReader
 from .errors import ConfigError
@@ -71,12 +73,15 @@ class MeasuredRank:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run as measured: ``training`` is its configuration."""
+    """A run as measured: ``training`` is its configuration. ``meters`` maps each meter to how it was read, in words."""
 
     training: Training
     ranks: tuple
     versions: dict
     source: str
+    date: str = ""
+    device: str = ""
+    meters: dict = field(default_factory=dict)
 
 
 def measured_run(given):
@@ -89,19 +94,25 @@ def measured_run(given):
     version = top.count("version", None)
     if version != VERSION:
         raise ConfigError("version", version, f"{VERSION}")
-    source, versions = top.text("source", ""), top.section("versions")
+    source, date, device = (top.text(name, "") for name in ("source", "date", "device"))
     training = training_from_dict(top.section("config").values)
     ranks = tuple(_rank(*each, training) for each in _objects(top, "ranks", MOST_RANKS))
     seen = [each.rank for each in ranks]
     if len(set(seen)) < len(seen):
         raise ConfigError("ranks", seen, "each rank once")
-    texts = {str(name): versions.text(name, "") for name in versions.values}
+    versions, meters = _texts(top.section("versions")), top.section("meters")
+    how = {meter: meters.text(meter, "") for meter in METERS}
+    _refuse_unknown(meters)
     _refuse_unknown(top)
-    return MeasuredRun(training, ranks, texts, source)
+    return MeasuredRun(training, ranks, versions, source, date, device, {meter: words for meter, words in how.items() if words})
 
 
-def _missing(field, accepted):
-    raise ConfigError(field, None, accepted)
+def _texts(section):
+    return {str(name): section.text(name, "") for name in section.values}
+
+
+def _missing(name, accepted):
+    raise ConfigError(name, None, accepted)
 
 
 def _objects(reader, name, most):
