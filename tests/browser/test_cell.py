@@ -87,7 +87,7 @@ def test_traceback_and_what_it_means(cells):
     expect(part(page, "notice")).to_contain_text("Variables are kept")
 
 
-@pytest.mark.parametrize("code, outcome", [("while True: pass", "Variables are kept"), ("sum(range(10**12))", "the variables are gone")])
+@pytest.mark.parametrize("code, outcome", [("while True: pass", "Variables are kept"), pytest.param("sum(range(10**12))", "the variables are gone", marks=pytest.mark.long)])
 def test_stop_and_run_again(cells, code, outcome):
     page = cells(cell(code), cell("'again'", "b"))
     part(page, "run").click()
@@ -99,7 +99,9 @@ def test_stop_and_run_again(cells, code, outcome):
     expect(part(page, "value", "b")).to_have_text("'again'")
 
 
-@pytest.mark.parametrize("code, outcome", [("kept = 1\nwhile True: pass", "Variables are kept"), ("sum(range(10**12))", "the variables are gone")])
+@pytest.mark.parametrize("code, outcome", [
+    pytest.param("kept = 1\nwhile True: pass", "Variables are kept", marks=pytest.mark.long), ("sum(range(10**12))", "the variables are gone"),
+])
 def test_limit_and_run_again(cells, code, outcome):
     page = cells(cell(code, attributes='limit="1"'))
     result = run(page)
@@ -117,6 +119,7 @@ def test_a_limit_above_60_is_60(cells):
     assert page.evaluate("[...document.querySelectorAll('zero-cell')].map((cell) => cell.limitSeconds)") == [60, 60, 60]
 
 
+@pytest.mark.long
 def test_countdown_after_ten_seconds(cells):
     page = cells(cell("import time\ntime.sleep(100)", attributes='limit="30"'))
     part(page, "run").click()
@@ -245,7 +248,9 @@ def test_what_is_printed_is_shown_as_text(cells):
     assert page.evaluate("window.broken") is None
 
 
-@pytest.mark.parametrize("code", ["while True: print('for ever and ever')", "print('x' * 10**7)", "while True: print('x' * 50, end='')"])
+@pytest.mark.parametrize("code", [
+    "while True: print('for ever and ever')", *(pytest.param(code, marks=pytest.mark.long) for code in ("print('x' * 10**7)", "while True: print('x' * 50, end='')")),
+])
 def test_a_lot_of_output_does_not_freeze_the_page(cells, code):
     page = cells(cell("1"), cell(code, "b", 'limit="30"'))
     run(page)
@@ -269,7 +274,7 @@ def test_speaks_chinese(cells):
     expect(part(page, "notice")).to_contain_text("代码引发了 ZeroDivisionError")
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.long), 360])
 def test_fits_the_screen(open_page, cells, page, width):
     page.set_viewport_size({"width": width, "height": 800})
     cells(cell("print('a very long line of code that does not fit on a small screen at all', 1, 2, 3)\nprint('-' * 300)"))
@@ -279,7 +284,7 @@ def test_fits_the_screen(open_page, cells, page, width):
     assert all(box["width"] >= 24 and box["height"] >= 32 and box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_accessible(cells, page, scheme):
     page.emulate_media(color_scheme=scheme)
     cells(cell("import sys\n# comment\nprint('out', 1.5)\nprint('err', file=sys.stderr)\n1 / 0"), cell("'value'", "b"))

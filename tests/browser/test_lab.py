@@ -99,7 +99,7 @@ def printed_by_cpython(lang, cell_id):
     return printed.getvalue().strip()
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=[pytest.param("en", marks=pytest.mark.long), "zh-CN"])
 def notebook(request, open_page, site):
     return Notebook(open_page(viewport=TALL), site, request.param)
 
@@ -177,6 +177,7 @@ def chart_strings(lang):
     return [(key, entry[lang]) for key, entry in i18n.strings().items() if key.startswith(("kit.chart.", "term."))]
 
 
+@pytest.mark.long
 def test_without_a_service_worker(open_page, site, watch):
     watch.allow("page error: undefined")  # JupyterLite's own promise for the worker, rejected without a reason
     notebook = Notebook(open_page(NO_SERVICE_WORKER, viewport=TALL), site, "zh-CN")
@@ -186,7 +187,9 @@ def test_without_a_service_worker(open_page, site, watch):
     assert notebook.cell("explore").locator("img.widget-image").evaluate("(image) => image.naturalWidth") >= 600
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(LATER)))
+@pytest.mark.parametrize(("number", "name"), [
+    pytest.param(number, name, marks=() if number == 0 else pytest.mark.long) for number, name in enumerate(LATER)
+])
 def test_later_lessons_run(open_page, site, number, name):
     """In one language each, by turns: the code is the same, and CPython runs both (test_notebooks.py)."""
     notebook = Notebook(open_page(viewport=TALL), site, LANGUAGES[number % 2], name)
@@ -196,7 +199,10 @@ def test_later_lessons_run(open_page, site, number, name):
 
 @pytest.mark.parametrize(
     ("address", "title"),
-    [("notebooks/index.html?path=en/01-ledger.ipynb", "File"), ("zh/notebooks/index.html?path=zh/01-ledger.ipynb", "文件")],
+    [
+        pytest.param("notebooks/index.html?path=en/01-ledger.ipynb", "File", marks=pytest.mark.long),
+        ("zh/notebooks/index.html?path=zh/01-ledger.ipynb", "文件"),
+    ],
 )
 def test_the_single_notebook_view_speaks_its_language(page, site, address, title):
     page.goto(site.url + address)
@@ -204,7 +210,7 @@ def test_the_single_notebook_view_speaks_its_language(page, site, address, title
     expect(page.locator(".jp-Notebook .jp-CodeCell").first).to_contain_text("use_language", timeout=READY_TIMEOUT_MS)
 
 
-@pytest.mark.parametrize("app", ["tree", "zh/tree", "repl", "consoles", "edit"])
+@pytest.mark.parametrize("app", ["zh/tree", *(pytest.param(app, marks=pytest.mark.long) for app in ("tree", "repl", "consoles", "edit"))])
 def test_the_other_apps_start(page, site, app):
     page.goto(f"{site.url}{app}/index.html")
     expect(page.locator("#jupyterlite-loading-indicator")).to_be_hidden(timeout=READY_TIMEOUT_MS)

@@ -88,6 +88,7 @@ def test_an_endless_loop_ends_with_its_line_and_all_variables(lab):
     expect(lab.toasts).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_countdown_appears_and_its_button_stops(lab):
     output = lab.run("import time\ntime.sleep(1000)")
     countdown = lab.page.locator(".zero-guard-countdown")
@@ -122,6 +123,7 @@ def test_a_call_that_cannot_be_ended_costs_the_kernel_not_the_notebook(lab):
     expect(output).to_contain_text("StopRequested", timeout=5000)
 
 
+@pytest.mark.long
 def test_stop_restarts_what_does_not_stop(lab):
     output = lab.run(C_CALL)
     lab.wait_until_running()
@@ -130,6 +132,7 @@ def test_stop_restarts_what_does_not_stop(lab):
     lab.check("1 + 1", "2")
 
 
+@pytest.mark.long
 def test_code_that_ignores_signals_is_ended(lab, watch):
     watch.allow("page error|console error")  # Pyodide reports its own death
     source = "import signal\nfor number in (2, 10, 14): signal.signal(number, signal.SIG_IGN)\nwhile True: pass"
@@ -137,6 +140,7 @@ def test_code_that_ignores_signals_is_ended(lab, watch):
     lab.check("1 + 1", "2")
 
 
+@pytest.mark.long
 def test_a_crash_is_told_at_once(lab, watch):
     watch.allow("page error|console error")
     output = lab.run("import os; os._exit(1)")
@@ -144,6 +148,7 @@ def test_a_crash_is_told_at_once(lab, watch):
     lab.check("1 + 1", "2")
 
 
+@pytest.mark.long
 def test_a_widget_callback_is_ended_and_its_state_kept(lab):
     lab.run(
         "import ipywidgets\nbutton = ipywidgets.Button(description='go round')\n"
@@ -154,6 +159,7 @@ def test_a_widget_callback_is_ended_and_its_state_kept(lab):
     lab.check("kept", "77")
 
 
+@pytest.mark.long
 def test_two_notebooks_are_guarded_each_for_itself(lab):
     lab.new_notebook()
     second = lab.run(C_CALL)
@@ -168,6 +174,7 @@ def test_two_notebooks_are_guarded_each_for_itself(lab):
     expect(lab.run(LOOP)).to_contain_text(re.compile("TimeLimitExceeded|The kernel was restarted"), timeout=END_TIMEOUT_MS)
 
 
+@pytest.mark.long
 def test_input_may_take_longer_than_the_limit(lab):
     output = lab.run("name = input('name? ')\nname")
     box = lab.page.locator(".jp-Stdin-input")
@@ -183,12 +190,14 @@ def test_input_may_take_longer_than_the_limit(lab):
     expect(output.last).to_have_text("'Ada'", timeout=END_TIMEOUT_MS)
 
 
+@pytest.mark.long
 def test_the_chinese_lab_speaks_chinese(open_page, site):
     lab = Lab(open_page(), site, "zh/lab/index.html").new_notebook()
     expect(lab.run(C_CALL)).to_contain_text("内核已重启", timeout=END_TIMEOUT_MS)
     expect(lab.toasts).to_contain_text("变量已丢失，笔记本内容不变")
 
 
+@pytest.mark.long
 def test_the_repl_is_guarded_too(open_page, site):
     page = open_page()
     page.set_default_timeout(READY_TIMEOUT_MS)

@@ -103,7 +103,7 @@ def test_nothing_is_wider_than_a_narrow_screen(page, site, path):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [pytest.param(path, marks=() if path in ("zh/", "en/ledger/") else pytest.mark.long) for path in PAGES])
 def test_axe_finds_nothing(open_page, site, path):
     page = open_page(reduced_motion="reduce")
     page.goto(site.url + path)
@@ -112,7 +112,7 @@ def test_axe_finds_nothing(open_page, site, path):
         assert violations(page) == [], scheme
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.long), "dark"])
 def test_axe_finds_nothing_after_a_prediction(open_page, site, scheme):
     page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 360, "height": 740})
     page.goto(site.url + "zh/ledger/")

@@ -11,8 +11,9 @@ WORDS = {"en": {"right": "Right", "wrong": "Not this", "check": "Check", "hint":
 AXE = paths.NODE_MODULES / "axe-core/axe.min.js"
 
 
-@pytest.fixture(params=["en", "zh"])
+@pytest.fixture(params=[pytest.param("en", marks=pytest.mark.long), "zh"])
 def lang(request):
+    """What is shown in words is tested in Chinese at every commit, in English too with --long; the rest of the file is in English."""
     return request.param
 
 
@@ -106,7 +107,7 @@ def test_a_solution_is_shown_on_request(page, site, lang):
     expect(question.locator("[data-part=solution]")).to_contain_text("68 GB")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_axe_finds_nothing(open_page, site, lang, scheme):
     page = open_quiz(open_page(color_scheme=scheme), site, lang)
     question = item(page, "peak-by-eight")

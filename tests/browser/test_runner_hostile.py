@@ -164,6 +164,14 @@ for o in gc.get_objects():
 
 
 PROGRAMS = ENDLESS + MEMORY_AND_OUTPUT + BREAKING
+# One of each way to go wrong, run at every commit; the rest run with --long.
+EVERY_COMMIT = {
+    "while", "while with except BaseException", "SIG_IGN", "generator that swallows", "sum of a range", "sleep",
+    "future never set beside a timer", "tasks that refuse to be cancelled", "__repr__ of the result", "text of 10**10",
+    "list growth", "print for ever", "recursion", "os._exit", "sys.exit", "settrace", "delete builtins", "empty sys.modules",
+    "corrupt the runner by gc", "missing module", "syntax error", "input",
+}
+assert EVERY_COMMIT <= {name for name, _, _ in PROGRAMS}
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +181,9 @@ def page(browser, site):
         yield page
 
 
-@pytest.mark.parametrize("statuses, source", [program[1:] for program in PROGRAMS], ids=[program[0] for program in PROGRAMS])
+@pytest.mark.parametrize("statuses, source", [
+    pytest.param(statuses, source, id=name, marks=() if name in EVERY_COMMIT else pytest.mark.long) for name, statuses, source in PROGRAMS
+])
 def test_hostile_program(page, statuses, source):
     result = go(page, source, limitMs=LIMIT_MS, result="repr")
     assert result["status"] in statuses, result
@@ -203,6 +213,7 @@ def test_long_source_runs(page):
     assert go(page, "x = 0\n" + "x += 1\n" * 150_000 + "x")["value"] == "150000"
 
 
+@pytest.mark.long
 def test_the_limit_itself(page):
     """Once at the real limit: 60 s, state kept. A page cannot ask for more."""
     result = go(page, "kept = 'yes'\nwhile True: pass", limitMs=3_600_000)
@@ -211,7 +222,9 @@ def test_the_limit_itself(page):
     assert result["stateKept"] and go(page, "kept")["value"] == "'yes'"
 
 
-@pytest.mark.parametrize("source, kept", [("while True: pass", True), ("import time\ntime.sleep(100)", True), ("sum(range(10**12))", False)])
+@pytest.mark.parametrize("source, kept", [
+    ("while True: pass", True), pytest.param("import time\ntime.sleep(100)", True, marks=pytest.mark.long), ("sum(range(10**12))", False),
+])
 def test_stop(page, source, kept):
     go(page, "mine = 1")
     page.evaluate("source => { window.stopped = go(source).then((result) => ({ ...result, at: performance.now() })); }", source)

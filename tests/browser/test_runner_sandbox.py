@@ -152,6 +152,21 @@ for o in gc.get_objects():
 }
 
 
+# Run at every commit: each way in (the same for all scripts) with what would hurt most, and each kind of program. The
+# rest run with --long.
+EVERY_COMMIT = {
+    "eval at all", "fetch", "IndexedDB", "localStorage", "the embedding page", "a forged result", "import js", "run_js", "urllib",
+    "sockets", "undo the import block", "finders from gc", "scripts by C", "the browser's event loop", "files of the host",
+    "errors from JavaScript",
+}
+assert EVERY_COMMIT <= {*SCRIPTS, *PROGRAMS}
+
+
+def attempts(named):
+    """The sources as parameters, those outside EVERY_COMMIT marked long."""
+    return [pytest.param(source, id=name, marks=() if name in EVERY_COMMIT else pytest.mark.long) for name, source in named.items()]
+
+
 @pytest.fixture(scope="module")
 def evil():
     """The second origin: its URL, its port, and the paths that were asked for."""
@@ -218,7 +233,7 @@ def assert_contained(page, evil, result):
     assert stray_hits(evil) == []
 
 
-@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
+@pytest.mark.parametrize("script", attempts(SCRIPTS))
 def test_no_script_runs(page, evil, script):
     code = script.format(evil=f"http://127.0.0.1:{evil.server_port}")
     result = go(page, f"{PRELUDE}\nattempt({code!r})", limitMs=20_000)
@@ -226,7 +241,7 @@ def test_no_script_runs(page, evil, script):
     assert_contained(page, evil, result)
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+@pytest.mark.parametrize("program", attempts(PROGRAMS))
 def test_program_is_contained(page, evil, program):
     source = program.format(evil=f"http://127.0.0.1:{evil.server_port}", port=evil.server_port)
     result = go(page, source, limitMs=10_000)

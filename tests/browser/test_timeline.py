@@ -18,8 +18,9 @@ PEAK = {"en": re.compile(r"peak ([\d.]+ MB): (forward|backward) of"), "zh": re.c
 PART = TIMELINE + " [data-part={}]"
 
 
-@pytest.fixture(params=["en", "zh"])
+@pytest.fixture(params=[pytest.param("en", marks=pytest.mark.long), "zh"])
 def lang(request):
+    """What is shown in words is tested in Chinese at every commit, in English too with --long; the rest of the file is in English."""
     return request.param
 
 
@@ -229,7 +230,7 @@ def test_out_of_memory_is_an_event_of_the_run(page, site):
     expect(page.locator(f"{TIMELINE} [data-picture=wide] svg")).to_contain_text("capacity of the device")
 
 
-@pytest.mark.parametrize("width, scheme", [(360, "dark"), (360, "light"), (1280, "dark"), (1280, "light")])
+@pytest.mark.parametrize("width, scheme", [(360, "dark"), *(pytest.param(*pair, marks=pytest.mark.long) for pair in ((360, "light"), (1280, "dark"), (1280, "light")))])
 def test_it_fits_and_is_accessible(open_page, site, lang, width, scheme):
     page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     open_timeline(page, site, lang)
@@ -243,6 +244,7 @@ def test_it_fits_and_is_accessible(open_page, site, lang, width, scheme):
     assert found == []
 
 
+@pytest.mark.long
 def test_twenty_thousand_events_stay_smooth(page, site):
     """Frames while playing and the answer to a pointer's move, with 40 times the usual number of events."""
     open_timeline(page, site)
