@@ -4,7 +4,7 @@ import argparse
 from importlib import import_module
 
 # Each has ``add(commands)``, which adds its commands; a command's ``run(arguments)`` returns the text to print.
-COMMAND_MODULES = ("cli_ledger", "cli_budget")
+COMMAND_MODULES = ("cli_ledger", "cli_budget", "cli_snapshot")
 
 
 class OneLineParser(argparse.ArgumentParser):

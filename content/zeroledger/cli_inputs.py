@@ -80,17 +80,17 @@ def recipe_from_arguments(arguments):
     return recipe(arguments.recipe)
 
 
-def read_text(path, field):
-    """The bytes of the file at ``path`` (``-``: standard input), at most ``LARGEST_FILE_BYTES``."""
+def read_text(path, field, most=LARGEST_FILE_BYTES):
+    """The bytes of the file at ``path`` (``-``: standard input), at most ``most``."""
     if path == "-":
-        content = sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
+        content = sys.stdin.buffer.read(most + 1)
     elif "\0" in path:
         raise InvalidInput(field, path, "the name of a file")
     else:
         with open(path, "rb") as file:
-            content = file.read(LARGEST_FILE_BYTES + 1)
-    if len(content) > LARGEST_FILE_BYTES:
-        raise InvalidInput(field, path, f"a file of at most {format_bytes(LARGEST_FILE_BYTES)}")
+            content = file.read(most + 1)
+    if len(content) > most:
+        raise InvalidInput(field, path, f"a file of at most {format_bytes(most)}")
     return content
 
 

@@ -6,8 +6,8 @@ LARGEST_TEXT = 4_000_000  # characters; a model's config.json has a few thousand
 DEEPEST = 64  # levels of nesting; a config has three or four
 
 
-def read_object(given, field):
-    """``given`` as a dict: a dict itself, or JSON text (or UTF-8 bytes) of an object.
+def read_object(given, field, most=LARGEST_TEXT):
+    """``given`` as a dict: a dict itself, or JSON text (or UTF-8 bytes) of an object, at most ``most`` characters.
 
     Raises ``ConfigError`` for anything else: text that is too large, cut off, nested too deeply, or no object.
     """
@@ -15,8 +15,8 @@ def read_object(given, field):
         return given
     if not isinstance(given, (str, bytes, bytearray)):
         raise ConfigError(field, given, "a dict, or JSON text of an object")
-    if len(given) > LARGEST_TEXT:
-        raise ConfigError(field, given[:40], f"at most {LARGEST_TEXT:,} characters of JSON (got {len(given):,})")
+    if len(given) > most:
+        raise ConfigError(field, given[:40], f"at most {most:,} characters of JSON (got {len(given):,})")
     text = _text(given, field)
     if is_deeper_than(text, DEEPEST):
         raise ConfigError(field, text[:40], f"JSON nested at most {DEEPEST} levels deep")

@@ -1,0 +1,80 @@
+"""A snapshot beside the prediction for its configuration, and any measured file as the plain data of a picture."""
+
+from .budgets import stage_budget
+from .errors import ConfigError
+from .explanation import explain, predicted_instant
+from .instants import Instant
+from .json_input import read_object
+from .measured import CATEGORIES, FORMAT as RUN_FORMAT, VERSION as RUN_VERSION
+from .snapshot import FORMAT, LARGEST_TEXT, is_snapshot, read_snapshot, refuse_pickle
+from .snapshot_curves import snapshot_timeline
+
+LISTED_GROUPS = 14
+
+
+def explain_snapshot(timeline):
+    """The ``Explanation`` of a ``SnapshotTimeline``'s peak, or None where its file has no configuration."""
+    snapshot = timeline.snapshot
+    if snapshot.config is None:
+        return None
+    peak = {"name": "peak", "allocated_bytes": timeline.peak_bytes, "reserved_bytes": max(timeline.peak_reserved_bytes, timeline.peak_bytes)}
+    return explain({"format": RUN_FORMAT, "version": RUN_VERSION, "source": snapshot.source, "versions": snapshot.versions,
+                    "config": snapshot.config, "ranks": [{"rank": 0, "instants": [peak]}]})
+
+
+def snapshot_as_dict(timeline):
+    """A ``SnapshotTimeline`` as plain data: meters, picture, blocks at the peak, prediction."""
+    snapshot, peak = timeline.snapshot, timeline.peak
+    groups = timeline.groups_at(peak)
+    return {
+        "kind": "snapshot", "device": snapshot.device, "source": snapshot.source, "versions": snapshot.versions,
+        "num_events": len(snapshot.events), "initial_bytes": timeline.allocated[0], "unmatched_bytes": timeline.unmatched_bytes,
+        "peak": {"moment": peak, "allocated_bytes": timeline.peak_bytes, "reserved_bytes": timeline.reserved[peak]},
+        "peak_reserved_bytes": timeline.peak_reserved_bytes,
+        "end": {"allocated_bytes": timeline.allocated[-1], "reserved_bytes": timeline.reserved[-1]},
+        "out_of_memory": [{"moment": at, "asked_bytes": event.num_bytes}
+                          for at, event in enumerate(snapshot.events, 1) if event.action == "oom"],
+        "curve": timeline.curve(), "num_groups": len(groups),
+        "groups": [{"kind": each.kind, "where": each.where, "bytes": each.num_bytes, "count": each.count}
+                   for each in groups[:LISTED_GROUPS]],
+        **_explained(explain_snapshot(timeline)),
+    }
+
+
+def report(given):
+    """Plain data of a measured run or a snapshot (dict, JSON text or bytes): ``kind`` "run" or "snapshot", the readings
+    explained, and ``predicted``, a curve over the instants of a step for each pipeline stage that was measured.
+
+    Raises ``ConfigError``, ``PickleRefused`` for a pickle.
+    """
+    refuse_pickle(given)
+    values = read_object(given, "file", LARGEST_TEXT)
+    if is_snapshot(values):
+        return snapshot_as_dict(snapshot_timeline(read_snapshot(values)))
+    if values.get("format") != RUN_FORMAT:
+        raise ConfigError("format", values.get("format"), f"{RUN_FORMAT} or {FORMAT}; or PyTorch's snapshot with device_traces")
+    explanation = explain(values)
+    return {"kind": "run", "source": explanation.run.source, "versions": explanation.run.versions, **_explained(explanation)}
+
+
+def _explained(explanation):
+    if explanation is None:
+        return {"config": None, "explained": [], "predicted": {}}
+    run = explanation.run
+    stages = {str(rank.rank): rank.pp_rank for rank in run.ranks}
+    budgets = {stage: stage_budget(run.training, stage) for stage in sorted(set(stages.values()))}
+    return {"config": run.training.as_dict(), "explained": explanation.as_dict()["instants"], "stage_of_rank": stages,
+            "predicted": {str(stage): predicted_curve(each) for stage, each in budgets.items()}}
+
+
+def predicted_curve(budget):
+    """The named instants of a ``Budget`` as lists for a picture: ``names``, ``live`` {category: bytes}, ``peak``.
+
+    The moment between two steps, without a name of its own in the budget, comes first as "between steps".
+    """
+    instants = (Instant("between steps", predicted_instant(budget, "after_step").rows), *budget.instants)
+    accounts = [instant.by_account() for instant in instants]
+    live = {category: [sum(each[part] for part in parts) for each in accounts] for category, parts in CATEGORIES.items()}
+    sizes = [instant.num_bytes for instant in instants]
+    return {"names": [instant.name for instant in instants], "phases": [instant.phase for instant in instants],
+            "live": {category: column for category, column in live.items() if any(column)}, "peak": sizes.index(max(sizes))}
