@@ -50,6 +50,7 @@ import yaml
 from nbclient import NotebookClient
 from traitlets.config import Config
 
+from .fingerprint import mark_published
 from .lesson_values import ValueInProseError, fill_values, find_typed_figures, named_values
 
 LANGUAGES = ("en", "zh-CN")
@@ -199,7 +200,7 @@ def write_notebooks(lessons, out_dir):
         for lang in LANGUAGES:
             path = Path(out_dir) / FOLDER_OF_LANGUAGE[lang] / lesson.notebook_name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(nbformat.writes(lesson.notebook(lang)) + "\n", encoding="utf-8")
+            path.write_text(nbformat.writes(mark_published(lesson.notebook(lang))) + "\n", encoding="utf-8")
             written.append(path)
     return written
 

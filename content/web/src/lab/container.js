@@ -1,7 +1,7 @@
 // The extension as JupyterLab loads it: a module-federation container (webpack's protocol: init, get), written by hand
 // because all it needs from JupyterLab is a handful of shared objects.
 
-import { makePlugin } from './extension.js';
+import { makeLessonsPlugin, makePlugin } from './extension.js';
 
 const NAME = 'zero-ledger-guard';
 
@@ -16,17 +16,19 @@ async function shared(packageName) {
   return version ? (await version.get())() : {};
 }
 
-async function plugin() {
-  const [services, notebook, console_, translation, apputils] = await Promise.all(
-    ['@jupyterlite/services', '@jupyterlab/notebook', '@jupyterlab/console', '@jupyterlab/translation', '@jupyterlab/apputils'].map(shared),
+async function plugins() {
+  const [liteServices, services, notebook, console_, translation, apputils] = await Promise.all(
+    ['@jupyterlite/services', '@jupyterlab/services', '@jupyterlab/notebook', '@jupyterlab/console', '@jupyterlab/translation', '@jupyterlab/apputils'].map(shared),
   );
-  return makePlugin({
-    IKernelClient: services.IKernelClient,
+  const found = {
+    IKernelClient: liteServices.IKernelClient,
+    IDefaultDrive: services.IDefaultDrive,
     INotebookTracker: notebook.INotebookTracker,
     IConsoleTracker: console_.IConsoleTracker,
     ITranslator: translation.ITranslator,
     Notification: apputils.Notification,
-  });
+  };
+  return [makePlugin(found), makeLessonsPlugin(found)];
 }
 
 const lab = /** @type {any} */ (window);
@@ -39,7 +41,7 @@ lab._JUPYTERLAB[NAME] = {
   /** @param {string} name */
   async get(name) {
     if (name !== './extension') throw new Error(`${NAME} has no module ${name}`);
-    const made = { __esModule: true, default: await plugin() };
+    const made = { __esModule: true, default: await plugins() };
     return () => made;
   },
 };

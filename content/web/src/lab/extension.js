@@ -2,6 +2,7 @@
 
 import { StopFlag } from '../runner/stop-flag.js';
 import { panelsOf, runningCell, writeIntoCell } from './cells.js';
+import { LessonDrive, oneAtATime } from './lesson-drive.js';
 import { Countdown, makeTexts } from './notices.js';
 import { KEY, MAX_LIMIT_MS, TICK_MS } from './protocol.js';
 import { KernelSupervisor } from './supervisor.js';
@@ -9,10 +10,12 @@ import { startTicker } from './ticker.js';
 
 const INSTALL_WITHIN_MS = 20_000;
 export const PLUGIN_ID = 'zero-ledger-guard:plugin';
+export const LESSONS_PLUGIN_ID = 'zero-ledger-guard:lessons';
 
 /**
  * @typedef {object} Shared what JupyterLab shares with its extensions
  * @property {any} IKernelClient
+ * @property {any} IDefaultDrive
  * @property {any} INotebookTracker
  * @property {any} IConsoleTracker
  * @property {any} ITranslator
@@ -35,6 +38,40 @@ export function makePlugin({ IKernelClient, INotebookTracker, IConsoleTracker, I
       new Lab(client, trackers, text, Notification, limitFrom(location.search)).start();
     },
   };
+}
+
+/** @param {Shared} shared @returns the plugin that shows republished lessons, as JupyterLab wants it */
+export function makeLessonsPlugin({ IDefaultDrive, ITranslator, Notification }) {
+  return {
+    id: LESSONS_PLUGIN_ID,
+    description: 'Shows a republished lesson, and keeps the copy that the reader has edited beside it.',
+    autoStart: true,
+    requires: [IDefaultDrive],
+    optional: [ITranslator].filter(Boolean),
+    activate(/** @type {any} */ app, /** @type {any} */ drive, /** @type {any} */ translator) {
+      const text = makeTexts(translator?.languageCode ?? 'en');
+      const open = (/** @type {string} */ path) => app.commands.execute('docmanager:open', { path });
+      new LessonDrive(drive, {
+        fetchPublished: (path) => fetchPublished(`${drive.serverSettings.baseUrl}files/${path}`),
+        copyWords: (date, number) => text('lab.copy_words', { date: number > 1 ? `${date} ${number}` : date }),
+        lock: oneAtATime,
+        onKept: (_path, copyPath) => Notification.emit(text('lab.republished', { name: copyPath.split('/').pop() ?? copyPath }), 'info', {
+          autoClose: false,
+          actions: [{ label: text('lab.open_copy'), callback: () => open(copyPath) }],
+        }),
+      }).attach();
+    },
+  };
+}
+
+/** @param {string} url @returns {Promise<any>} the notebook as it is on the site now; null when it cannot be had */
+async function fetchPublished(url) {
+  try {
+    const response = await fetch(url, { cache: 'no-cache' });
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null; // offline, or no notebook
+  }
 }
 
 /** @param {string} search the URL's query; `zero-limit=5` asks for a limit of 5 s, and can only shorten it @returns {number} ms */
