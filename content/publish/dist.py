@@ -1,5 +1,11 @@
-"""Puts the parts together as dist/, the folder that is published."""
+"""Puts the parts together as dist/, the folder that is published.
 
+Scripts, byte code and answers go into one folder whose name holds the hash of its content, static/zero-<hash>/, and
+the pages refer to that: a page never meets files of another build. In static/zero/ stay small files under lasting names,
+for pages elsewhere that embed a cell: each loads its namesake in the folder with the hash.
+"""
+
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -11,6 +17,7 @@ from publish.steps import Step, files_under
 ROOT_PAGE = Path("index.html")
 PAGES_ABOVE_APPS = (ROOT_PAGE, Path("zh/index.html"))
 ZERO = Path("static/zero")
+HASH_DIGITS = 10
 # JupyterLite's own front page, and files that only its developers use.
 NOT_PUBLISHED = (ROOT_PAGE, Path("package.json"), Path("bootstrap.js"))
 # Tells GitHub Pages to publish the files as they are.
@@ -21,17 +28,21 @@ SETTINGS_ELEMENT = '<script id="jupyter-config-data" type="application/json">{}<
 
 def assemble(console: Console) -> None:
     """Makes dist/ equal to the parts: copies what is new or changed, removes what is gone."""
-    wanted = site_files()
-    kept = wanted.keys() | {NO_JEKYLL}
+    found = site_files()
+    bundles = hashed_name({place: file for place, file in found.items() if is_bundled(place)})
+    wanted: dict[Path, Path | str] = {}
+    for place, source in found.items():
+        wanted[renamed(place, bundles)] = finished_page(place, source, bundles) if is_page(place, source) else source
+    wanted |= lasting_names(found, bundles) | {NO_JEKYLL: ""}
     for file in [file for file in paths.DIST.rglob("*") if file.is_file()]:
-        if file.relative_to(paths.DIST) not in kept:
+        if file.relative_to(paths.DIST) not in wanted:
             file.unlink()
     for place, source in wanted.items():
-        copy_if_changed(source, paths.DIST / place)
-    (paths.DIST / NO_JEKYLL).touch()
+        if isinstance(source, str):
+            write_if_changed(source, paths.DIST / place)
+        else:
+            copy_if_changed(source, paths.DIST / place)
     remove_empty_folders(paths.DIST)
-    for page in PAGES_ABOVE_APPS:
-        add_settings_element(paths.DIST / page)
 
 
 def site_files() -> dict[Path, Path]:
@@ -59,6 +70,45 @@ def parts() -> list[tuple[Path, Path]]:
     ]
 
 
+def is_bundled(place: Path) -> bool:
+    """Whether the file goes into the folder with the hash."""
+    return place.is_relative_to(ZERO)
+
+
+def is_page(place: Path, source: Path) -> bool:
+    """Whether the file is a page of the course, not one of JupyterLite's."""
+    return place.suffix == ".html" and any(source.is_relative_to(part) for part in (paths.PAGES, paths.API))
+
+
+def hashed_name(bundled: dict[Path, Path]) -> Path:
+    """static/zero-<hash> for the content of these files."""
+    digest = hashlib.sha256()
+    for place, file in sorted(bundled.items()):
+        digest.update(f"\0{place}\0".encode())
+        digest.update(file.read_bytes())
+    return ZERO.with_name(f"{ZERO.name}-{digest.hexdigest()[:HASH_DIGITS]}")
+
+
+def renamed(place: Path, bundles: Path) -> Path:
+    """Where the file lies in dist/."""
+    return bundles / place.relative_to(ZERO) if is_bundled(place) else place
+
+
+def finished_page(place: Path, source: Path, bundles: Path) -> str:
+    """The page's text, with the address of this build's bundles and, where JupyterLite looks for it, the settings element."""
+    text = source.read_text(encoding="utf-8").replace(f"{ZERO}/", f"{bundles}/")
+    if place in PAGES_ABOVE_APPS:
+        text = text.replace("</head>", f"{SETTINGS_ELEMENT}</head>", 1)
+    return text
+
+
+def lasting_names(found: dict[Path, Path], bundles: Path) -> dict[Path, str]:
+    """static/zero/<entry>: what loads the entry of this build."""
+    entries = [ZERO / file.name for file in sorted((paths.WEB / "src/entries").glob("*.js"))]
+    texts = {place: f"export * from '../{bundles.name}/{place.name}';\n" for place in entries if place in found}
+    return texts | {ZERO / "page.css": f"@import url('../{bundles.name}/page.css');\n"}
+
+
 def copy_if_changed(source: Path, target: Path) -> None:
     """Copies with the modification time, which tells the next build that it is the same."""
     old, new = target.stat() if target.exists() else None, source.stat()
@@ -68,18 +118,19 @@ def copy_if_changed(source: Path, target: Path) -> None:
     shutil.copy2(source, target)
 
 
+def write_if_changed(text: str, target: Path) -> None:
+    """Writes the text unless the file holds it already."""
+    if target.exists() and target.read_text(encoding="utf-8") == text:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+
+
 def remove_empty_folders(folder: Path) -> None:
     """Removes the folders below that hold nothing."""
     for child in sorted(folder.rglob("*"), reverse=True):
         if child.is_dir() and not any(child.iterdir()):
             child.rmdir()
-
-
-def add_settings_element(page: Path) -> None:
-    """Gives one of our pages the element without which JupyterLite does not start."""
-    text = page.read_text(encoding="utf-8")
-    if 'id="jupyter-config-data"' not in text:
-        page.write_text(text.replace("</head>", f"{SETTINGS_ELEMENT}</head>", 1), encoding="utf-8")
 
 
 STEP = Step(

@@ -4,7 +4,6 @@
 which becomes the root of the site. Addresses are relative throughout.
 """
 
-import hashlib
 import json
 import re
 import subprocess
@@ -28,6 +27,7 @@ from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answe
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
+BUNDLES = "static/zero"  # what the build calls the folder of scripts and answers; published under a name with a hash
 LANGUAGE_NAMES = {"en": "English", "zh-CN": "中文"}
 FULL_STOP = {"en": ".", "zh-CN": "。"}
 # The page has no setup cell: what a reader runs there names its import, and still runs where it is pasted.
@@ -74,8 +74,8 @@ class PageContext:
         return escape(i18n.text(key, self.lang, **fields))
 
     def asset(self, name):
-        """Address of a bundled file, with a hash of its content, so that a new build is seen at once."""
-        return f"{self.root}static/zero/{name}?v={_content_hash(paths.SCRIPTS / name)}"
+        """Address of a bundled file; dist.py puts the hash of the folder's content into it."""
+        return f"{self.root}{BUNDLES}/{name}"
 
     def explorer(self, start, cell_id):
         """The explorer's HTML for the start selection that the lesson asks for."""
@@ -157,9 +157,9 @@ def build(folder):
                 there = tuple((key, found[0]) for key, found in neighbours if found)
                 html = lesson_page(exporter, lesson, lang, notebooks[lesson.slug, lang], there)
                 _write(home / lesson.slug / "index.html", html)
-        write_answers(folder / "static/zero/exercises")
-        write_keys(folder / "static/zero/questions")
-        write_variants(folder / "static/zero/variants")
+        write_answers(folder / BUNDLES / "exercises")
+        write_keys(folder / BUNDLES / "questions")
+        write_variants(folder / BUNDLES / "variants")
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
@@ -219,8 +219,7 @@ def choose_page(exporter):
         {"lang": lang, "name": LANGUAGE_NAMES[lang], "url": f"{FOLDER_OF_LANGUAGE[lang]}/", "tagline": i18n.text("page.tagline", lang)}
         for lang in reversed(LANGUAGES)
     ]
-    css = f"static/zero/page.css?v={_content_hash(paths.SCRIPTS / 'page.css')}"
-    return exporter.render_template("choose.html.j2", icon=ICON_URL, css=css, palette_css=palette_css(), choices=choices)
+    return exporter.render_template("choose.html.j2", icon=ICON_URL, css=f"{BUNDLES}/page.css", palette_css=palette_css(), choices=choices)
 
 
 def write_answers(folder):
@@ -274,13 +273,6 @@ def _drawn(lang, start_json, element_id):
 @cache
 def _grid():
     return explorer_grid()
-
-
-@cache
-def _content_hash(path):
-    if not path.is_file():
-        raise BuildError(f"{path} is missing", "bundle the browser scripts first (./build.sh does)")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
 
 
 def _script_json(data):

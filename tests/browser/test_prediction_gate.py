@@ -67,7 +67,7 @@ def test_without_scripts_the_lesson_is_whole(open_page, site):
 
 def test_when_the_script_does_not_arrive_the_lesson_is_whole(page, site, watch):
     watch.allow(r"(failed request|console error): .*")
-    page.route("**/static/zero/page.js*", lambda route: route.abort())
+    page.route("**/page.js*", lambda route: route.abort())
     page.goto(f"{site.url}en/stages/")
     expect(page.locator("#bucket-why p").first).to_be_visible()
     assert page.locator("#bucket-why").evaluate("one => getComputedStyle(one).visibility") == "visible"

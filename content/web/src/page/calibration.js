@@ -1,7 +1,8 @@
 /** "My calibration": the reader's predictions beside the results, confident errors first; export, import, delete. */
 import { escapeHtml, formatQuotient } from './format.js';
 import { judge } from './judge.js';
-import { siteBase, text } from './page-data.js';
+import { text } from './page-data.js';
+import { bundledFile } from '../site-files.js';
 import { amountHtml } from './predict-view.js';
 import { recallData, remember } from './store.js';
 import { byConcern, readExport } from './calibration-data.js';
@@ -22,7 +23,7 @@ function committed() {
 
 /** @param {Question} question @param {any} prediction */
 async function judged(question, prediction) {
-  const response = await fetch(new URL(`static/zero/exercises/${encodeURIComponent(question.id)}.json`, siteBase()));
+  const response = await fetch(bundledFile(`exercises/${encodeURIComponent(question.id)}.json`));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
   const answer = await response.json();
   return { question, prediction, answer, ...judge(answer, prediction.value) };

@@ -5,7 +5,8 @@
 import { againProgram } from './again-program.js';
 import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
-import { hasText, pageLanguage, pageRunner, siteBase, text } from './page-data.js';
+import { hasText, pageLanguage, pageRunner, text } from './page-data.js';
+import { bundledFile } from '../site-files.js';
 import { comparisonHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
 import { recallData, remember } from './store.js';
@@ -204,7 +205,7 @@ function inputLabel(name) {
 
 /** @param {string} id @returns {Promise<Answer>} */
 async function fetchAnswer(id) {
-  const response = await fetch(new URL(`static/zero/exercises/${encodeURIComponent(id)}.json`, siteBase()));
+  const response = await fetch(bundledFile(`exercises/${encodeURIComponent(id)}.json`));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
   return response.json();
 }

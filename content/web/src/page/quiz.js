@@ -4,7 +4,8 @@
  */
 import { escapeHtml } from './format.js';
 import { judge } from './judge.js';
-import { pageLanguage, siteBase, text } from './page-data.js';
+import { pageLanguage, text } from './page-data.js';
+import { bundledFile } from '../site-files.js';
 import { amountHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
 import { gradeChoice } from './grade.js';
@@ -155,7 +156,7 @@ class ZeroQuestion extends HTMLElement {
     const variant = this.variant ?? null;
     const folder = variant !== null ? 'variants' : this.kind === 'number' ? 'exercises' : 'questions';
     try {
-      const response = await fetch(new URL(`static/zero/${folder}/${encodeURIComponent(this.exercise ?? '')}.json`, siteBase()));
+      const response = await fetch(bundledFile(`${folder}/${encodeURIComponent(this.exercise ?? '')}.json`));
       if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
       const data = await response.json();
       return variant === null ? data : data[variant];

@@ -1,5 +1,6 @@
 // The page's Runner: loads Python into the sandbox, sends it code, and reports. One a page.
 
+import { bundledFile } from '../site-files.js';
 import { LoadError, PartsLoader } from './load-parts.js';
 import { MAX_LIMIT_MS } from './protocol.js';
 import { openSandbox } from './sandbox-frame.js';
@@ -73,7 +74,7 @@ export class Runner extends EventTarget {
 
   async load() {
     const loader = new PartsLoader(this.siteBase, (progress) => this.onProgress(progress));
-    const sandbox = openSandbox(new URL('static/zero/sandbox.html', this.siteBase));
+    const sandbox = openSandbox(bundledFile('sandbox.html'));
     this.sandbox = sandbox;
     this.loader = loader;
     sandbox.port.onmessage = (event) => this.receive(event.data);

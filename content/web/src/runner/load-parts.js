@@ -1,13 +1,19 @@
 // Fetch what Python is made of, in parallel, and hand each piece on as it comes.
 
+import { bundledFile } from '../site-files.js';
+
 /** @typedef {{loadedBytes: number, totalBytes: number}} LoadProgress */
 
-/** Where the parts lie under the site, and about how big they are (for the progress bar; measured at build). */
+/** Pyodide's own files lie under the site for JupyterLite too; the version tells a cache which one this build needs. */
+const pyodideFile = (/** @type {string} */ name, /** @type {URL} */ siteBase) =>
+  new URL(`static/pyodide/${name}?v=${PYODIDE_LOCK_INFO.version}`, siteBase);
+
+/** The parts, and about how big they are (for the progress bar; measured at build). */
 const PARTS = [
-  { name: 'wasm', path: 'static/pyodide/pyodide.asm.wasm', bytes: PART_BYTES.wasm },
-  { name: 'asm', path: 'static/pyodide/pyodide.asm.mjs', bytes: PART_BYTES.asm },
-  { name: 'stdlib', path: 'static/zero/stdlib-pyc.zip', bytes: PART_BYTES.stdlib },
-  { name: 'zeroledger', path: 'static/zero/zeroledger.zip', bytes: 50_000 },
+  { url: (/** @type {URL} */ base) => pyodideFile('pyodide.asm.wasm', base), bytes: PART_BYTES.wasm },
+  { url: (/** @type {URL} */ base) => pyodideFile('pyodide.asm.mjs', base), bytes: PART_BYTES.asm },
+  { url: () => bundledFile('stdlib-pyc.zip'), bytes: PART_BYTES.stdlib },
+  { url: () => bundledFile('zeroledger.zip'), bytes: 50_000 },
 ];
 
 /** A part could not be had; the message names the file and why. */
@@ -25,7 +31,7 @@ export class PartsLoader {
     this.loadedBytes = 0;
     this.totalBytes = PARTS.reduce((sum, part) => sum + part.bytes, 0);
     this.aborter = new AbortController();
-    this.responses = PARTS.map((part) => this.request(new URL(part.path, siteBase)));
+    this.responses = PARTS.map((part) => this.request(part.url(siteBase)));
     for (const response of this.responses) response.catch(() => {});
   }
 
