@@ -1,32 +1,38 @@
-"""PyTorch's memory snapshot as JSON: what the caching allocator held at the end, and the events that led there.
+"""PyTorch's memory snapshot as JSON: what the allocator held at the end, and the events that led there.
 
-Read is what ``torch.cuda.memory._snapshot()`` returns, written by ``json.dump``: an object with ``segments`` and
-``device_traces``. It may also come wrapped, which adds what the allocator cannot know::
+Two forms are read. One is what ``torch.cuda.memory._snapshot()`` returns, written by ``json.dump``: an object with
+``segments`` and ``device_traces``. The other, smaller and with what the allocator cannot know, is written by the measure
+kit (``content/measure``, described in tests/torch/README.md)::
 
     {"format": "zeroledger-snapshot", "version": 1, "source": "…", "versions": {"torch": "…"}, "config": {…},
-     "categories": {"140245": "params"}, "stacks": [[["train.py", 12, "step"], …], …], "snapshot": {"segments": …}}
+     "start_bytes": 0, "held": [{"address": 1, "num_bytes": 4, "category": "params"}],
+     "events": [{"action": "alloc", "address": 9, "num_bytes": 4, "where": "train.py:31 forward"}],
+     "marks": [{"event": 812, "name": "end_of_forward"}], "segments": [{"address", "num_bytes", "blocks": […]}]}
 
-``config`` is that of a measured run; ``categories`` maps addresses live at the end to ``TAGS``; an event or block may
-give ``stack``, an index into ``stacks``, in place of its own ``frames``. Sizes of events are the bytes asked for, as
-PyTorch records them (c10/cuda/CUDACachingAllocator.cpp, torch 2.13). A pickle is refused: reading one can run code.
+``config`` is that of a measured run; ``held`` are tensors known when the record began. Sizes of events are bytes asked
+for, as PyTorch records them (c10/cuda/CUDACachingAllocator.cpp, torch 2.13). A pickle is refused: reading one can run code.
 """
 
 from dataclasses import dataclass
 
 from .config_reader import ConfigReader
-from .errors import ConfigError
+from .errors import ConfigError, shown
 from .json_input import read_object
+from .snapshot_stacks import PhaseOfMarks, Stacks
 
 FORMAT, VERSION = "zeroledger-snapshot", 1
 LARGEST_TEXT = 64_000_000
 MOST_EVENTS = 1_000_000
 TAGS = ("params", "grads", "optimizer", "buffers")
-ALLOCATIONS = ("alloc", "free_requested", "free_completed")
+FREES = ("free", "free_requested", "free_completed")
 SEGMENTS = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
-WITHOUT_ADDRESS = ("oom",)
-ALLOCATED = "active_allocated"  # a block's state; the others are waiting to be freed, or free
+KNOWN = ("alloc", *FREES, *SEGMENTS, "oom")
+ALLOCATED = "active_allocated"  # a block's state; the others wait to be freed, or are free
 PICKLE_REASON = ("JSON. This is a pickle or an archive with one, and reading a pickle can run any code in it, so it is refused. "
-                 "Where the run was made, export JSON: json.dump(torch.cuda.memory._snapshot(), open('snapshot.json', 'w'))")
+                 "Where the run was made, write JSON: Measure(…, snapshot='snapshot.json') of zeroledger_measure.py, or "
+                 "json.dump(torch.cuda.memory._snapshot(), open('snapshot.json', 'w'))")
+_FIELDS = {True: ("addr", "size", "total_size", "size", "requested_size"),  # PyTorch's names, and the kit's
+           False: ("address", "num_bytes", "num_bytes", "num_bytes", "requested_bytes")}
 
 
 class PickleRefused(ConfigError):
@@ -35,40 +41,41 @@ class PickleRefused(ConfigError):
 
 @dataclass(frozen=True)
 class Event:
-    """``action`` as PyTorch calls it, at ``address``, of ``num_bytes`` asked for; ``stack`` indexes ``Snapshot.stacks``."""
+    """``action`` at ``address``, ``num_bytes`` asked for, ``where`` in the user's code, in which ``phase``."""
 
-    __slots__ = ("action", "address", "num_bytes", "time_us", "stack")
+    __slots__ = ("action", "address", "num_bytes", "where", "phase")
     action: str
     address: int
     num_bytes: int
-    time_us: int | None
-    stack: int | None
+    where: str
+    phase: str
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block that serves a tensor at the end: its own ``num_bytes``, and what was asked for."""
+    """Allocated at the end (or ``held`` at the start): its own ``num_bytes``, and a category of ``TAGS`` or None."""
 
     address: int
     num_bytes: int
-    requested_bytes: int
-    stack: int | None
+    where: str = ""
+    category: str | None = None
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """One device's snapshot. ``blocks`` are those allocated at the end, ``reserved_bytes`` the segments then.
 
-    ``stacks`` are tuples of (file, line, function), innermost first; ``categories`` maps addresses to ``TAGS``;
-    ``config`` is that of a measured run, or None.
+    ``has_segments`` False: the allocator has none (a CPU's), and blocks that outlive the record are known from ``held``
+    alone. ``start_bytes`` is what was live before the first event where the file says it. ``config`` may be None.
     """
 
-    device: int
+    device: str
     events: tuple
     blocks: tuple
+    held: tuple
+    start_bytes: int | None
     reserved_bytes: int
-    stacks: tuple
-    categories: dict
+    has_segments: bool
     config: dict | None
     versions: dict
     source: str
@@ -81,24 +88,16 @@ def read_snapshot(given, device=None):
     """
     refuse_pickle(given)
     top = read_object(given, "snapshot", LARGEST_TEXT)
-    wrapper, inner, path = _unwrapped(top)
-    stacks = Stacks(wrapper.get("stacks"))
-    traces, segments = (_list(inner, name, path) for name in ("device_traces", "segments"))
-    chosen = _device(traces, segments, device, path)
-    events = tuple(_events(traces, chosen, stacks, f"{path}device_traces"))
-    blocks, reserved = _blocks(segments, chosen, stacks, f"{path}segments")
-    if not events and not blocks:
-        raise ConfigError(f"{path}device_traces", traces, "events of at least one device: record them with "
+    snapshot = _of_kit(top) if top.get("format") == FORMAT else _of_torch(top, device)
+    if not snapshot.events and not snapshot.blocks:
+        raise ConfigError("events", [], "events of at least one device: record them with the kit's snapshot=…, or with "
                           "torch.cuda.memory._record_memory_history() before the steps to be seen")
-    reader = ConfigReader(wrapper)
-    versions = reader.section("versions")
-    return Snapshot(chosen, events, blocks, reserved, stacks.found(), _categories(wrapper), wrapper.get("config"),
-                    {str(name): versions.text(name, "") for name in versions.values}, reader.text("source", ""))
+    return snapshot
 
 
 def refuse_pickle(given):
     """Raises ``PickleRefused`` where ``given`` begins as a pickle or a zip archive does."""
-    head = given[:8] if isinstance(given, (bytes, bytearray)) else given[:8].encode("utf-8", "replace") if isinstance(given, str) else b""
+    head = given[:8].encode("utf-8", "replace") if isinstance(given, str) else given[:8] if isinstance(given, (bytes, bytearray)) else b""
     if head[:1] == b"\x80" or head[:2] == b"PK" or head[:3] == b"(dp":
         raise PickleRefused("snapshot", bytes(head), PICKLE_REASON)
 
@@ -108,75 +107,95 @@ def is_snapshot(values):
     return values.get("format") == FORMAT or "device_traces" in values
 
 
-def _unwrapped(top):
-    """(what surrounds the snapshot, the snapshot, its path for errors)."""
-    if top.get("format") != FORMAT:
-        return {}, top, ""
+def _of_torch(top, device):
+    stacks, segments, traces = Stacks(), _list(top, "segments", ""), _list(top, "device_traces", "", [])
+    used = {at for at, trace in enumerate(traces) if trace} | {each.get("device", 0) for each in segments if isinstance(each, dict)}
+    if device is not None and device not in used:
+        raise ConfigError("device", device, "one of " + (", ".join(map(shown, used)) or "none: the snapshot is empty"))
+    chosen = min((each for each in used if isinstance(each, int)), default=0) if device is None else device
+    trace = _list({"trace": traces[chosen]} if chosen < len(traces) else {"trace": []}, "trace", f"device_traces[{chosen}].")
+    events = tuple(_events(trace, f"device_traces[{chosen}]", True, stacks.of))
+    own = [(at, each) for at, each in enumerate(segments) if not isinstance(each, dict) or each.get("device", 0) == chosen]
+    blocks, reserved = _blocks(own, True, lambda values, path: stacks.of(values, path)[0])
+    return Snapshot(f"device {chosen}", events, blocks, (), None, reserved, True, None, {}, "torch.cuda.memory._snapshot()")
+
+
+def _of_kit(top):
+    reader = ConfigReader(top)
     if top.get("version") != VERSION:
         raise ConfigError("version", top.get("version"), f"{VERSION}")
-    if not isinstance(top.get("snapshot"), dict):
-        raise ConfigError("snapshot", top.get("snapshot"), "an object with segments and device_traces")
-    if top.get("config") is not None and not isinstance(top["config"], dict):
-        raise ConfigError("config", top["config"], "an object {…}, as in a measured run")
-    return top, top["snapshot"], "snapshot."
+    config = top.get("config")
+    if config is not None and not isinstance(config, dict):
+        raise ConfigError("config", config, "an object {…}, as in a measured run")
+    phases = PhaseOfMarks(_list(top, "marks", "", []))
+    segments = list(enumerate(_list(top, "segments", "", [])))
+    events = tuple(_events(_list(top, "events", ""), "events", False, lambda values, path: (_where(values, path), phases.next())))
+    blocks, reserved = _blocks(segments, False, _where)
+    versions = reader.section("versions")
+    return Snapshot(reader.text("device", ""), events, blocks, tuple(_held(top)), reader.count("start_bytes", 0), reserved, bool(segments),
+                    config, {str(name): versions.text(name, "") for name in versions.values}, reader.text("source", ""))
 
 
-def _list(values, name, path):
-    found = values.get(name, [] if name == "device_traces" else None)
-    if not isinstance(found, list):
-        raise ConfigError(path + name, found, "a list, as torch.cuda.memory._snapshot() gives")
+def _list(values, name, path, default=None):
+    found = values.get(name, default)
+    if not isinstance(found, list) or len(found) > MOST_EVENTS:
+        raise ConfigError(path + name, found, f"a list of at most {MOST_EVENTS:,} entries")
     return found
 
 
-def _device(traces, segments, device, path):
-    used = {at for at, trace in enumerate(traces) if trace}
-    used |= {each.get("device", 0) for each in segments if isinstance(each, dict)}
-    if device is None:
-        return min((each for each in used if isinstance(each, int)), default=0)
-    if device not in used:
-        raise ConfigError("device", device, "one of " + (", ".join(map(str, sorted(used))) or "none: the snapshot is empty"))
-    return device
-
-
-def _events(traces, device, stacks, path):
-    trace = traces[device] if device < len(traces) else []
-    if not isinstance(trace, list) or len(trace) > MOST_EVENTS:
-        raise ConfigError(f"{path}[{device}]", trace, f"a list of at most {MOST_EVENTS:,} events")
+def _events(trace, path, is_torch, place):
+    """``place(event, path)`` gives (where, phase)."""
+    address_name, size_name = _FIELDS[is_torch][:2]
     for at, event in enumerate(trace):
-        where = f"{path}[{device}][{at}]"
-        if not isinstance(event, dict):
-            raise ConfigError(where, event, "an object {…}")
+        here = f"{path}[{at}]"
+        _check_object(event, here)
         action = event.get("action")
         if not isinstance(action, str):
-            raise ConfigError(f"{where}.action", action, "alloc, free_requested, …")
-        if action in ALLOCATIONS or action in SEGMENTS or action in WITHOUT_ADDRESS:
-            address = 0 if action in WITHOUT_ADDRESS else _size(event, "addr", where)
-            time_us = event.get("time_us")
-            yield Event(action, address, _size(event, "size", where), time_us if isinstance(time_us, int) else None,
-                        stacks.index(event, where))
+            raise ConfigError(f"{here}.action", action, "one of " + ", ".join(KNOWN))
+        where, phase = place(event, here)
+        if action in KNOWN:
+            address = 0 if action == "oom" else _size(event, address_name, here)
+            yield Event(action, address, _size(event, size_name, here), where, phase)
 
 
-def _blocks(segments, device, stacks, path):
-    """(the allocated blocks of ``device``, bytes of its segments)."""
+def _blocks(segments, is_torch, where):
+    """(the allocated blocks, bytes of all segments) of numbered ``segments``."""
+    total, size_name = _FIELDS[is_torch][2:4]
     found, reserved = [], 0
-    for at, segment in enumerate(segments):
-        where = f"{path}[{at}]"
-        if not isinstance(segment, dict):
-            raise ConfigError(where, segment, "an object {…}")
-        if segment.get("device", 0) != device:
-            continue
-        reserved += _size(segment, "total_size", where)
-        address = _size(segment, "address", where)
-        for number, block in enumerate(_list(segment, "blocks", where + ".")):
-            place = f"{where}.blocks[{number}]"
-            if not isinstance(block, dict):
-                raise ConfigError(place, block, "an object {…}")
-            size = _size(block, "size", place)
+    for at, segment in segments:
+        here = f"segments[{at}]"
+        _check_object(segment, here)
+        reserved += _size(segment, total, here)
+        address = _size(segment, "address", here)
+        for number, block in enumerate(_list(segment, "blocks", here + ".")):
+            place = f"{here}.blocks[{number}]"
+            _check_object(block, place)
+            size = _size(block, size_name, place)
             if block.get("state") == ALLOCATED:
-                asked = _size(block, "requested_size", place) if "requested_size" in block else size
-                found.append(Block(address, size, asked, stacks.index(block, place)))
-            address += size  # blocks follow one another; older snapshots do not say their addresses
+                found.append(Block(address, size, where(block, place)))
+            address += size  # blocks follow one another; not every snapshot says their addresses
     return tuple(found), reserved
+
+
+def _held(top):
+    for at, each in enumerate(_list(top, "held", "", [])):
+        here = f"held[{at}]"
+        _check_object(each, here)
+        if each.get("category") not in TAGS:
+            raise ConfigError(f"{here}.category", each.get("category"), "one of " + ", ".join(TAGS))
+        yield Block(_size(each, "address", here), _size(each, "num_bytes", here), "", each["category"])
+
+
+def _where(values, path):
+    where = values.get("where", "")
+    if not isinstance(where, str):
+        raise ConfigError(f"{path}.where", where, 'a text such as "train.py:31 forward"')
+    return where
+
+
+def _check_object(value, path):
+    if not isinstance(value, dict):
+        raise ConfigError(path, value, "an object {…}")
 
 
 def _size(values, name, path):
@@ -184,50 +203,3 @@ def _size(values, name, path):
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
         raise ConfigError(f"{path}.{name}", value, "a whole number from 0")
     return value
-
-
-def _categories(wrapper):
-    given = wrapper.get("categories") or {}
-    if not isinstance(given, dict):
-        raise ConfigError("categories", given, "an object of addresses and " + ", ".join(TAGS))
-    for address, tag in given.items():
-        if tag not in TAGS or not address.isdecimal():
-            raise ConfigError(f"categories.{address}", tag, "an address with one of " + ", ".join(TAGS))
-    return {int(address): tag for address, tag in given.items()}
-
-
-class Stacks:
-    """Stacks of frames, each kept once."""
-
-    def __init__(self, listed):
-        self._numbers = {}
-        if listed is not None and not isinstance(listed, list):
-            raise ConfigError("stacks", listed, "a list of stacks")
-        self._given = [self._number(frames, f"stacks[{at}]") for at, frames in enumerate(listed or ())]
-
-    def index(self, values, path):
-        """The number of the stack of an event or a block; None where it has none."""
-        at = values.get("stack")
-        if at is None:
-            return self._number(values["frames"], f"{path}.frames") if values.get("frames") else None
-        if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < len(self._given):
-            raise ConfigError(f"{path}.stack", at, f"a number below {len(self._given)}, the length of stacks")
-        return self._given[at]
-
-    def found(self):
-        """All stacks, by number."""
-        return tuple(self._numbers)
-
-    def _number(self, frames, path):
-        if not isinstance(frames, list):
-            raise ConfigError(path, frames, "a list of frames")
-        stack = tuple(_frame(frame, path) for frame in frames)
-        return self._numbers.setdefault(stack, len(self._numbers))
-
-
-def _frame(frame, path):
-    if isinstance(frame, dict):
-        frame = [frame.get("filename"), frame.get("line"), frame.get("name")]
-    if not isinstance(frame, list) or len(frame) != 3 or not isinstance(frame[0], str) or not isinstance(frame[2], str):
-        raise ConfigError(path, frame, 'frames {"filename", "line", "name"} or [filename, line, name]')
-    return frame[0], frame[1] if isinstance(frame[1], int) else 0, frame[2]

@@ -1,28 +1,28 @@
 """What a snapshot's events say: allocated and reserved bytes after each, the peak, and which blocks stood there.
 
-PyTorch records neither categories nor phases. A block's kind is the tag that its export gave, else the phase in which
-its stack says that it was made; blocks that were there before recording began are a kind of their own.
+A block's kind is the category the export knew it by, else the phase that made it; what was there before recording began
+is a kind of its own.
 """
 
 from dataclasses import dataclass
 
 from .allocator import block_bytes
-from .snapshot import ALLOCATIONS, SEGMENTS, TAGS, Snapshot
+from .snapshot import FREES, SEGMENTS, TAGS, Snapshot
 
 # From the bottom of the picture to its top: what tends to stay, then what comes and goes.
 KINDS = (*TAGS, "before", "step", "other", "no_stack", "forward", "backward")
-POINTS = 1200  # columns of a picture, each with up to three moments
+POINTS = 700  # columns of a picture, each with up to four moments
 
 
 @dataclass(frozen=True)
 class LiveBlock:
     """A block while it is allocated: ``num_bytes`` of the block (not of the request)."""
 
-    __slots__ = ("address", "num_bytes", "kind", "stack")
+    __slots__ = ("address", "num_bytes", "kind", "where")
     address: int
     num_bytes: int
     kind: str
-    stack: int | None
+    where: str
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SnapshotTimeline:
     """The meters after each event; moment 0 is before the first, so that lists have one entry more than events.
 
     ``changes`` are (live blocks added, taken away) a moment, ``initial`` the blocks that were there before.
-    ``unmatched_bytes`` are live after the last event by the trace, not by the segments, or the other way round.
+    ``unmatched_bytes`` are live after the last event by the trace, and not in the segments.
     """
 
     snapshot: Snapshot
@@ -62,8 +62,8 @@ class SnapshotTimeline:
 
     @property
     def peak_reserved_bytes(self):
-        """The most that was reserved."""
-        return max(self.reserved)
+        """The most that was reserved; None where the allocator has no segments."""
+        return max(self.reserved) if self.snapshot.has_segments else None
 
     def live_at(self, moment):
         """The blocks allocated after ``moment``, oldest first."""
@@ -78,16 +78,15 @@ class SnapshotTimeline:
         """``BlockGroup`` of the blocks live after ``moment``, the largest first."""
         totals = {}
         for block in self.live_at(moment):
-            key = block.kind, own_frame(self.snapshot, block.stack)
-            size, count = totals.get(key, (0, 0))
-            totals[key] = size + block.num_bytes, count + 1
+            size, count = totals.get((block.kind, block.where), (0, 0))
+            totals[block.kind, block.where] = size + block.num_bytes, count + 1
         groups = [BlockGroup(*key, *total) for key, total in totals.items()]
         return tuple(sorted(groups, key=lambda each: -each.num_bytes))
 
     def curve(self, points=POINTS):
-        """Plain lists for a picture: ``at`` (moments), ``live`` {kind: bytes}, ``reserved``.
+        """Plain lists for a picture: ``at`` (moments), ``live`` {kind: bytes}, ``reserved`` (None without segments).
 
-        Of each of ``points`` stretches the highest, the lowest and the last moment stay, so that no extreme is lost.
+        Of each of ``points`` stretches the extremes and the last moment stay, so that no peak is lost.
         """
         kept = _kept(self.allocated, self.reserved, points)
         live, rows, wanted = dict.fromkeys(KINDS, 0), {kind: [] for kind in KINDS}, set(kept)
@@ -101,15 +100,15 @@ class SnapshotTimeline:
             if moment in wanted:
                 for kind in KINDS:
                     rows[kind].append(live[kind])
-        used = [kind for kind in KINDS if any(rows[kind])]
-        return {"at": kept, "live": {kind: rows[kind] for kind in used}, "reserved": [self.reserved[at] for at in kept]}
+        return {"at": kept, "live": {kind: rows[kind] for kind in KINDS if any(rows[kind])},
+                "reserved": [self.reserved[at] for at in kept] if self.snapshot.has_segments else None}
 
 
 def snapshot_timeline(snapshot):
     """The ``SnapshotTimeline`` of a ``Snapshot``."""
-    sizes = {block.address: block for block in snapshot.blocks}
-    made_last, initial_frees = _first_pass(snapshot.events)
-    initial = _initial(snapshot, sizes, made_last, initial_frees)
+    at_end = {block.address: block for block in snapshot.blocks}
+    last_made, unknown_frees = _first_pass(snapshot.events)
+    initial = _initial(snapshot, last_made, unknown_frees)
     live = {block.address: block for block in initial}
     allocated, reserved = sum(block.num_bytes for block in initial), _reserved_before(snapshot)
     changes, totals, segments = [((), ())], [allocated], [reserved]
@@ -117,84 +116,54 @@ def snapshot_timeline(snapshot):
         added, gone = (), ()
         if event.action == "alloc":
             gone = tuple(filter(None, (live.pop(event.address, None),)))  # its release was not recorded
-            at_end = sizes.get(event.address) if made_last.get(event.address) == at else None
-            block = LiveBlock(event.address, at_end.num_bytes if at_end else block_bytes(event.num_bytes),
-                              _kind(snapshot, event.stack, event.address if at_end else None), event.stack)
-            live[event.address], added = block, (block,)
-        elif event.action in ALLOCATIONS and event.address in live:
+            stays = at_end.get(event.address) if last_made.get(event.address) == at else None
+            size = stays.num_bytes if stays else _block_bytes(snapshot, event.num_bytes)
+            live[event.address] = LiveBlock(event.address, size, event.phase, event.where)
+            added = (live[event.address],)
+        elif event.action in FREES and event.address in live:
             gone = (live.pop(event.address),)
         reserved += SEGMENTS.get(event.action, 0) * event.num_bytes
         allocated += sum(block.num_bytes for block in added) - sum(block.num_bytes for block in gone)
         changes.append((added, gone))
         totals.append(allocated)
         segments.append(reserved)
-    unmatched = sum(live[address].num_bytes for address in live.keys() - sizes.keys()) if sizes else 0
+    unmatched = sum(live[address].num_bytes for address in live.keys() - at_end.keys()) if at_end else 0
     return SnapshotTimeline(snapshot, initial, tuple(changes), tuple(totals), tuple(segments), unmatched)
 
 
 def _first_pass(events):
-    """(number of the last allocation of each address that is not released after it, releases of unknown blocks)."""
-    made, pending, initial = {}, set(), {}
+    """(number of the last allocation of each address that is not released after it, first releases of unknown blocks)."""
+    made, unknown = {}, {}
     for at, event in enumerate(events):
         if event.action == "alloc":
             made[event.address] = at
-        elif event.action == "free_requested":
-            pending.add(event.address)
-            if made.pop(event.address, None) is None and event.address not in initial:
-                initial[event.address] = event
-        elif event.action == "free_completed":
-            if event.address in pending:
-                pending.discard(event.address)
-            else:
-                made.pop(event.address, None)
-    return made, initial
+        elif event.action in FREES and made.pop(event.address, None) is None and event.action != "free_completed":
+            unknown.setdefault(event.address, event)  # a free_completed alone ends a wait for another stream
+    return made, unknown
 
 
-def _initial(snapshot, at_end, made_last, initial_frees):
-    """Blocks that were there before the first event: released later, or there at the end and never made."""
-    found = [LiveBlock(event.address, block_bytes(event.num_bytes), "before", event.stack) for event in initial_frees.values()]
-    seen = set(initial_frees) | set(made_last)
-    for block in at_end.values():
-        if block.address not in seen:
-            found.append(LiveBlock(block.address, block.num_bytes, snapshot.categories.get(block.address, "before"), block.stack))
-    return tuple(found)
+def _initial(snapshot, last_made, unknown_frees):
+    """Blocks from before the first event: released later, there at the end and never made, or known to the export."""
+    tags = {block.address: block.category for block in snapshot.held}
+    found = {}
+    for address, event in unknown_frees.items():
+        found[address] = LiveBlock(address, _block_bytes(snapshot, event.num_bytes), tags.get(address, "before"), "")
+    for block in (*snapshot.blocks, *(() if snapshot.has_segments else snapshot.held)):
+        if block.address not in found and block.address not in last_made:
+            found[block.address] = LiveBlock(block.address, block.num_bytes, tags.get(block.address, "before"), block.where)
+    rest = (snapshot.start_bytes or 0) - sum(block.num_bytes for block in found.values())
+    if rest > 0 and not snapshot.blocks:
+        found[-1] = LiveBlock(-1, rest, "before", "")
+    return tuple(found.values())
+
+
+def _block_bytes(snapshot, requested):
+    return block_bytes(requested) if snapshot.has_segments else requested  # a CPU's allocator has no such blocks
 
 
 def _reserved_before(snapshot):
     grown = sum(SEGMENTS.get(event.action, 0) * event.num_bytes for event in snapshot.events)
     return max(snapshot.reserved_bytes - grown, 0)
-
-
-def _kind(snapshot, stack, address):
-    tag = snapshot.categories.get(address)
-    return tag or made_in(snapshot.stacks[stack] if stack is not None else ())
-
-
-def made_in(stack):
-    """The phase in which a stack of (file, line, function) allocates: step, backward, forward, other or no_stack."""
-    if not stack:
-        return "no_stack"
-    files = [frame[0].replace("\\", "/") for frame in stack]
-    names = {frame[2] for frame in stack}
-    if any("torch/optim/" in file for file in files):
-        return "step"
-    if names & {"backward", "_engine_run_backward", "recompute_fn"} or any("autograd::" in name for name in names):
-        return "backward"
-    return "forward" if names & {"forward", "_call_impl"} else "other"
-
-
-def own_frame(snapshot, stack):
-    """"file:line function" of the innermost frame that is not a library's; of the innermost where all are; "" without."""
-    frames = [frame for frame in (snapshot.stacks[stack] if stack is not None else ()) if frame[0] not in ("", "??")]
-    if not frames:
-        return ""
-    own = next((frame for frame in frames if not _is_library(frame[0])), frames[0])
-    return f"{own[0].replace(chr(92), '/').rsplit('/', 1)[-1]}:{own[1]} {own[2]}"
-
-
-def _is_library(file):
-    path = file.replace("\\", "/")
-    return "site-packages/" in path or "dist-packages/" in path or "/torch/" in path or path.startswith("<") or path.endswith((".cpp", ".h"))
 
 
 def _kept(allocated, reserved, points):

@@ -17,9 +17,17 @@ def explain_snapshot(timeline):
     snapshot = timeline.snapshot
     if snapshot.config is None:
         return None
-    peak = {"name": "peak", "allocated_bytes": timeline.peak_bytes, "reserved_bytes": max(timeline.peak_reserved_bytes, timeline.peak_bytes)}
+    reserved = timeline.peak_reserved_bytes
+    peak = {"name": "peak", "allocated_bytes": timeline.peak_bytes,
+            "reserved_bytes": None if reserved is None else max(reserved, timeline.peak_bytes), "by_category": _known(timeline)}
     return explain({"format": RUN_FORMAT, "version": RUN_VERSION, "source": snapshot.source, "versions": snapshot.versions,
                     "config": snapshot.config, "ranks": [{"rank": 0, "instants": [peak]}]})
+
+
+def _known(timeline):
+    """Bytes at the peak of what the export knew by name and what is not made anew in a step."""
+    live, tags = timeline.live_at(timeline.peak), {block.category for block in timeline.snapshot.held}
+    return {tag: sum(block.num_bytes for block in live if block.kind == tag) for tag in ("params", "optimizer") if tag in tags}
 
 
 def snapshot_as_dict(timeline):
@@ -29,9 +37,9 @@ def snapshot_as_dict(timeline):
     return {
         "kind": "snapshot", "device": snapshot.device, "source": snapshot.source, "versions": snapshot.versions,
         "num_events": len(snapshot.events), "initial_bytes": timeline.allocated[0], "unmatched_bytes": timeline.unmatched_bytes,
-        "peak": {"moment": peak, "allocated_bytes": timeline.peak_bytes, "reserved_bytes": timeline.reserved[peak]},
+        "peak": {"moment": peak, "allocated_bytes": timeline.peak_bytes, "reserved_bytes": timeline.reserved[peak] if snapshot.has_segments else None},
         "peak_reserved_bytes": timeline.peak_reserved_bytes,
-        "end": {"allocated_bytes": timeline.allocated[-1], "reserved_bytes": timeline.reserved[-1]},
+        "end": {"allocated_bytes": timeline.allocated[-1], "reserved_bytes": timeline.reserved[-1] if snapshot.has_segments else None},
         "out_of_memory": [{"moment": at, "asked_bytes": event.num_bytes}
                           for at, event in enumerate(snapshot.events, 1) if event.action == "oom"],
         "curve": timeline.curve(), "num_groups": len(groups),
@@ -54,7 +62,9 @@ def report(given):
     if values.get("format") != RUN_FORMAT:
         raise ConfigError("format", values.get("format"), f"{RUN_FORMAT} or {FORMAT}; or PyTorch's snapshot with device_traces")
     explanation = explain(values)
-    return {"kind": "run", "source": explanation.run.source, "versions": explanation.run.versions, **_explained(explanation)}
+    run = explanation.run
+    return {"kind": "run", "source": run.source, "date": run.date, "device": run.device, "versions": run.versions,
+            "meters": run.meters, **_explained(explanation)}
 
 
 def _explained(explanation):

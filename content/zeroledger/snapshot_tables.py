@@ -21,17 +21,17 @@ def snapshot_table(timeline, unit="GB"):
     check_choice("unit", unit, BYTE_UNITS, UnitError)
 
     def show(size):
-        return shown_bytes(size, unit, 3)
+        return "-" if size is None else shown_bytes(size, unit, 3)
 
     snapshot, peak = timeline.snapshot, timeline.peak
-    meters = (("before the first event", timeline.allocated[0], timeline.reserved[0]), ("peak", timeline.peak_bytes, timeline.reserved[peak]),
-              ("after the last event", timeline.allocated[-1], timeline.reserved[-1]))
+    meters = [(name, timeline.allocated[at], timeline.reserved[at] if snapshot.has_segments else None) for name, at in (
+        ("before the first event", 0), ("peak", peak), ("after the last event", -1))]
     groups = timeline.groups_at(peak)
     rows = [(WORDS[each.kind], each.where or "-", f"{each.count:,}", show(each.num_bytes)) for each in groups[:LISTED_GROUPS]]
     rest = groups[LISTED_GROUPS:]
     if rest:
         rows.append(("others", f"{len(rest):,} places", f"{sum(each.count for each in rest):,}", show(sum(each.num_bytes for each in rest))))
-    parts = [f"Snapshot of device {snapshot.device}: {len(snapshot.events):,} events; the peak comes after number {peak:,}",
+    parts = [f"Snapshot of {snapshot.device or 'a device without a name'}: {len(snapshot.events):,} events; the peak comes after number {peak:,}",
              text_table(("moment", "allocated", "reserved"), [(name, show(one), show(other)) for name, one, other in meters], right=(1, 2)),
              "", _bars(timeline, show), "", "Allocated at the peak, by kind and the user's own line:",
              text_table(("kind", "where", "blocks", "bytes"), rows, right=(2, 3))]
@@ -45,12 +45,12 @@ def snapshot_table(timeline, unit="GB"):
 
 def _bars(timeline, show):
     """A line a stretch of events: its highest allocated bytes as #, reserved beyond as a dot."""
-    count, most = len(timeline.allocated), max(timeline.peak_reserved_bytes, timeline.peak_bytes, 1)
+    count, most = len(timeline.allocated), max(*timeline.reserved, timeline.peak_bytes, 1)
     lines, stretches = [], min(STRETCHES, count)
     for column in range(stretches):
         stretch = range(column * count // stretches, (column + 1) * count // stretches)
         highest = max(timeline.allocated[at] for at in stretch)
         reserved = max(timeline.reserved[at] for at in stretch)
-        filled, upto = (-(-BAR * size // most) for size in (highest, reserved))
+        filled, upto = (-(-BAR * size // most) for size in (highest, max(highest, reserved)))
         lines.append((f"{stretch[0]:,}", "#" * filled + "." * (upto - filled), show(highest)))
     return text_table(("event", "allocated # and reserved .", "highest"), lines, right=(0, 2))
