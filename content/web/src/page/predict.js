@@ -120,14 +120,14 @@ class ZeroPredict extends HTMLElement {
   /** Runs the exercise's code where the reader can see and change it; says so when Python does not come. @param {any} cell */
   async runCell(cell) {
     const sayComputed = () => {
-      if (this.querySelector('.zl-computed')) return;
+      if (!cell.isConnected || this.querySelector('.zl-computed')) return; // forgotten meanwhile, or said before
       cell.insertAdjacentHTML('beforebegin', `<p class="zl-note zl-computed">${escapeHtml(text('page.predict.computed'))}</p>`);
     };
     try {
       const runner = await pageRunner();
       runner.addEventListener('state', () => runner.state === 'failed' && sayComputed());
       await customElements.whenDefined('zero-cell');
-      cell.run();
+      if (cell.isConnected) cell.run();
     } catch {
       sayComputed(); // the runner's own script did not arrive
     }
