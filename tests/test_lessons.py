@@ -21,7 +21,6 @@ HEADER = """# ---
 # zero:
 #   slug: toy
 #   number: 3
-#   minutes: 5
 #   checked: 2026-09-10
 #   title: {en: "Toy <b>", zh-CN: "玩具"}
 #   summary: {en: "About a toy.", zh-CN: "关于玩具。"}
@@ -128,13 +127,13 @@ def test_typed_figures_are_found(prose, found):
 
 
 @pytest.mark.parametrize("change, says", [
-    (("{{ ledger(7e9) | GB 0 }}.", "112 GB."), "cell intro (en), line 18: '112 GB' is typed by hand"),
-    (("{{ ledger(7e9) | GB 0 }}。", "{{ ledgr(7e9) | GB 0 }}。"), "cell intro (zh-CN), line 27: {{ ledgr(7e9) | GB 0 }}"),
+    (("{{ ledger(7e9) | GB 0 }}.", "112 GB."), "cell intro (en), line 17: '112 GB' is typed by hand"),
+    (("{{ ledger(7e9) | GB 0 }}。", "{{ ledgr(7e9) | GB 0 }}。"), "cell intro (zh-CN), line 26: {{ ledgr(7e9) | GB 0 }}"),
     (('id="live-sum"', 'id="Live Sum"'), "cell id 'Live Sum'"),
-    (('id="live-sum"', 'id="setup"'), "cell setup, line 33: this id is already taken"),
+    (('id="live-sum"', 'id="setup"'), "cell setup, line 32: this id is already taken"),
     (('lang="zh-CN"\n# ##', 'lang="zh"\n# ##'), "lang 'zh'"),
     (('["live"]', '["life"]'), "tag 'life'"),
-    (('predict("zero2-20b-10")', "predict(which)"), "cell guess, line 36: expected one call of predict"),
+    (('predict("zero2-20b-10")', "predict(which)"), "cell guess, line 35: expected one call of predict"),
     (('# %% [markdown] id="intro" lang="zh-CN"\n# ## 第一部分\n#\n# 一共 {{ ledger(7e9) | GB 0 }}。\n', ""), "has no text in zh-CN"),
 ])
 def test_a_faulty_source_is_refused_with_its_place(write, change, says):
@@ -146,7 +145,7 @@ def test_a_faulty_source_is_refused_with_its_place(write, change, says):
 
 @pytest.mark.parametrize("line, says", [
     ("#   slug: toy\n", "zero.slug: expected str, got None"),
-    ("#   minutes: 5\n", "zero.minutes: expected int"),
+    ("#   number: 3\n", "zero.number: expected int"),
     ('#   title: {en: "Toy <b>", zh-CN: "玩具"}\n', "zero.title: expected dict"),
 ])
 def test_a_missing_header_field_is_named(write, line, says):
@@ -199,7 +198,7 @@ def test_notebooks_of_both_languages_share_code_and_ids(write):
 def test_metadata_lie_under_one_key(write):
     notebook = load_lesson(write()).notebook("zh-CN")
     assert notebook.metadata.zero == {
-        "lesson": "toy", "number": 3, "lang": "zh-CN", "title": "玩具", "summary": "关于玩具。", "minutes": 5, "checked": "2026-09-10",
+        "lesson": "toy", "number": 3, "lang": "zh-CN", "title": "玩具", "summary": "关于玩具。", "minutes": 1, "checked": "2026-09-10",
     }
     assert {key for cell in notebook.cells for key in cell.metadata} == {"zero", "tags"}
     assert [cell.metadata.zero.kind for cell in notebook.cells] == ["title", "prose", "setup", "live", "code"]

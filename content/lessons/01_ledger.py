@@ -7,7 +7,6 @@
 # zero:
 #   slug: ledger
 #   number: 1
-#   minutes: 25
 #   checked: 2026-09-10
 #   title:
 #     en: "Fourteen gigabytes of weights, and the card is full"

@@ -7,7 +7,6 @@
 # zero:
 #   slug: stages
 #   number: 2
-#   minutes: 30
 #   checked: 2026-09-10
 #   title:
 #     en: "Three formulas, and a stage 2 that needs more than stage 1"

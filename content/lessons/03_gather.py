@@ -7,7 +7,6 @@
 # zero:
 #   slug: gather
 #   number: 3
-#   minutes: 35
 #   checked: 2026-09-10
 #   title:
 #     en: "The layer is sharded. Where do its weights come from?"

@@ -7,7 +7,6 @@
 # zero:
 #   slug: activations
 #   number: 4
-#   minutes: 35
 #   checked: 2026-09-10
 #   title:
 #     en: "Activations: the account that ZeRO does not touch"

@@ -7,7 +7,6 @@
 # zero:
 #   slug: offload
 #   number: 5
-#   minutes: 30
 #   checked: 2026-09-10
 #   title:
 #     en: "It fits now. Why does a step take twenty seconds?"

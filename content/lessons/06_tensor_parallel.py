@@ -7,7 +7,6 @@
 # zero:
 #   slug: tensor-parallel
 #   number: 6
-#   minutes: 30
 #   checked: 2026-09-10
 #   title:
 #     en: "When one layer does not fit"

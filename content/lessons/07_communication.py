@@ -7,7 +7,6 @@
 # zero:
 #   slug: communication
 #   number: 7
-#   minutes: 30
 #   checked: 2026-09-10
 #   title:
 #     en: "Thirty milliseconds on the wire, four hundred of waiting"

@@ -7,7 +7,6 @@
 # zero:
 #   slug: prediction
 #   number: 8
-#   minutes: 35
 #   checked: 2026-09-10
 #   title:
 #     en: "Build your own prediction, then explain the difference"

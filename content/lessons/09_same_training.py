@@ -7,7 +7,6 @@
 # zero:
 #   slug: same-training
 #   number: 9
-#   minutes: 30
 #   checked: 2026-09-10
 #   title:
 #     en: "Does it still train the same thing?"

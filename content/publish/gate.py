@@ -1,8 +1,8 @@
 """Which cells of a lesson tell the answer of an exercise that the reader meets before them.
 
 A figure tells the answer when it is the answer rounded to the decimals shown and, written as the prediction, would be
-judged right. Prose, tables and recorded
-outputs are read; figures inside code are not (a reader runs that), nor are charts that the page draws itself.
+judged right. Prose, tables, recorded outputs
+and what the page draws (explorers, simulated steps) are read; figures inside code are not: a reader runs that.
 """
 
 import re
@@ -21,14 +21,16 @@ _COUNT = re.compile(rf"{_NUMBER}( ?[KMBT](?![A-Za-z]))?(?![\w%-]|\.\d|\s*[KMGTP]
 BARE_UNITS = ("GB", "GiB")
 
 
-def gated_cells(notebook) -> dict[str, tuple[str, ...]]:
-    """{cell id: ids of the exercises whose answer the cell tells}, for cells that follow their predict cell."""
+def gated_cells(notebook, drawn=lambda cell: "") -> dict[str, tuple[str, ...]]:
+    """{cell id: ids of the exercises whose answer the cell tells}, for cells that follow their predict cell.
+
+    `drawn` gives the text of what the page draws for a cell, charts' labels included; "" where it draws nothing."""
     asked, gated = [], {}
     for cell in notebook.cells:
         if cell.metadata.zero.kind == "predict":
             asked.append(bank.load(predicted_exercise(cell.source)).evaluate())
             continue
-        shown = shown_text(cell)
+        shown = f"{shown_text(cell)}\n{drawn(cell)}"
         told = tuple(values["id"] for values in asked if tells(shown, values))
         if told:
             gated[cell.id] = told

@@ -6,7 +6,6 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
     # zero:                         (beside jupytext's own `jupyter:`)
     #   slug: ledger
     #   number: 1
-    #   minutes: 25                 reading time
     #   checked: 2026-09-10         when the sources were last checked
     #   title: {en: "…", zh-CN: "…"}
     #   summary: {en: "…", zh-CN: "…"}
@@ -52,6 +51,7 @@ from traitlets.config import Config
 
 from .fingerprint import mark_published
 from .lesson_values import ValueInProseError, fill_values, find_typed_figures, named_values
+from .reading_time import lesson_minutes
 
 LANGUAGES = ("en", "zh-CN")
 FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
@@ -90,12 +90,11 @@ class SourceCell:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A parsed lesson source; `title` and `summary` by language, `minutes` to read, `values` by name for its prose."""
+    """A parsed lesson source; `title` and `summary` by language, `values` by name for its prose."""
 
     path: Path
     number: int
     slug: str
-    minutes: int
     checked: str
     title: dict[str, str]
     summary: dict[str, str]
@@ -105,6 +104,15 @@ class Lesson:
     @property
     def notebook_name(self):
         return f"{self.number:02d}-{self.slug}.ipynb"
+
+    @property
+    def exercises(self):
+        """The exercises whose predictions it asks for, in order."""
+        return tuple(predicted_exercise(cell.source) for cell in self.cells if cell.kind == "predict")
+
+    def minutes(self, lang):
+        """Minutes for a reader in `lang`: reading_time.lesson_minutes of its page."""
+        return self.notebook(lang, "page").metadata.zero.minutes
 
     def notebook(self, lang, surface="lite"):
         """The notebook in `lang` for a surface ("lite" or "page"), not executed. LessonError on a faulty cell."""
@@ -122,7 +130,7 @@ class Lesson:
             "language_info": {"name": "python"},
             "zero": {
                 "lesson": self.slug, "number": self.number, "lang": lang, "title": self.title[lang],
-                "summary": self.summary[lang], "minutes": self.minutes, "checked": self.checked,
+                "summary": self.summary[lang], "minutes": lesson_minutes(notebook), "checked": self.checked,
             },
         })
         return notebook
@@ -226,7 +234,7 @@ def _header(text, file_name):
     match = re.match(r"# ---\n(.*?)\n# ---\n", text, re.DOTALL)
     header = yaml.safe_load("\n".join(line[2:] for line in match.group(1).split("\n"))) if match else None
     fields = (header or {}).get("zero") or {}
-    kinds = {"slug": str, "number": int, "minutes": int, "checked": date, "title": dict, "summary": dict}
+    kinds = {"slug": str, "number": int, "checked": date, "title": dict, "summary": dict}
     for name, kind in kinds.items():
         if not isinstance(fields.get(name), kind):
             raise LessonError(f"{file_name}, header zero.{name}: expected {kind.__name__}, got {fields.get(name)!r}")

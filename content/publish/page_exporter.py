@@ -45,8 +45,7 @@ class LessonPageExporter(HTMLExporter):
         yield "typeset", typeset
         yield "code_html", code_html
         yield "exercise", exercise_of
-        yield "explore_html", explore_html
-        yield "timeline_cell_html", timeline_cell_html
+        yield "drawn_html", drawn_html
 
     def render_template(self, name, **values):
         """One of the other pages of the same template folder (home, choose), as HTML."""
@@ -78,13 +77,22 @@ def exercise_of(cell):
 
 
 @pass_context
-def explore_html(context, cell):
-    """The explorer at its start selection: controls, chart, formula, verdict, table, all readable without a script."""
-    zero = context["resources"]["zero"]
-    return f'<zero-explorer id="{cell.id}-explorer">{zero.explorer(explorer_start(cell.source), cell.id)}</zero-explorer>'
+def drawn_html(context, cell):
+    """What the page draws for the cell, see drawn_element."""
+    return drawn_element(context["resources"]["zero"], cell)
 
 
-@pass_context
-def timeline_cell_html(context, cell):
-    """The simulated training step that the cell asks for, its first run drawn."""
-    return timeline_html(context["resources"]["zero"].lang, timeline_start(cell.source), cell.id)
+def drawn_element(zero, cell):
+    """The element that the page draws for an explore or timeline cell, readable without a script; "" for other cells."""
+    kind = cell.metadata.zero.kind
+    if kind == "explore":
+        return f'<zero-explorer id="{cell.id}-explorer">{zero.explorer(explorer_start(cell.source), cell.id)}</zero-explorer>'
+    return timeline_html(zero.lang, timeline_start(cell.source), cell.id) if kind == "timeline" else ""
+
+
+def drawn_text(zero, cell):
+    """What a reader of that element sees or hears, its labels one by one, without its data."""
+    soup = BeautifulSoup(drawn_element(zero, cell), "html.parser")
+    for script in soup.find_all("script"):
+        script.decompose()
+    return soup.get_text("\n")

@@ -8,8 +8,8 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -22,8 +22,8 @@ from .executed import execute_all
 from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
-from .page_exporter import LessonPageExporter
-from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, quiz_page, stop, variant_data
+from .page_exporter import LessonPageExporter, drawn_text
+from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, quiz_page, sections as quiz_sections, stop, variant_data
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -65,6 +65,7 @@ class PageContext:
     has_explorer: bool = False
     neighbours: tuple = ()  # (string key, lesson) of the lessons before and after
     gated: dict = field(default_factory=dict)  # gate.gated_cells of the lesson
+    predictions: int = 0  # how many the lesson asks for
 
     icon = ICON_URL
     import_line = IMPORT_LINE
@@ -169,9 +170,10 @@ def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=()):
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
-        toc=tuple(_toc(notebook)), neighbours=neighbours, gated=gated_cells(notebook),
+        toc=tuple(_toc(notebook)), neighbours=neighbours, predictions=len(lesson.exercises),
         has_explorer=any(cell.metadata.zero.kind == "explore" for cell in notebook.cells),
     )
+    context = replace(context, gated=gated_cells(notebook, partial(drawn_text, context)))
     html, _ = exporter.from_notebook_node(notebook, resources={"zero": context})
     return html
 
@@ -204,13 +206,14 @@ def home_page(exporter, lessons, lang):
     )
     listed = [
         {
-            "number": lesson.number, "minutes": lesson.minutes, "title": lesson.title[lang], "summary": lesson.summary[lang],
+            "slug": lesson.slug, "number": lesson.number, "minutes": lesson.minutes(lang), "exercises": lesson.exercises, "title": lesson.title[lang], "summary": lesson.summary[lang],
             "url": f"{lesson.slug}/",
             "notebook_url": f"../{LAB_FOLDER[lang]}notebooks/index.html?path={FOLDER_OF_LANGUAGE[lang]}/{lesson.notebook_name}",
         }
         for lesson in lessons
     ]
-    return exporter.render_template("home.html.j2", zero=context, lessons=listed)
+    items = [item.id for _, some in quiz_sections(lessons, lang) for item in some]
+    return exporter.render_template("home.html.j2", zero=context, lessons=listed, quiz_items=items)
 
 
 def choose_page(exporter):

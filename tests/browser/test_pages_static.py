@@ -11,7 +11,8 @@ from publish import paths
 from publish.lessons import load_lessons
 
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
-PAGES = [f"{folder}/{page}" for folder in LANGUAGES for page in ("", *(f"{lesson.slug}/" for lesson in load_lessons()))]
+OTHER_PAGES = ("quiz/", "calibration/", "timeline/")
+PAGES = [f"{folder}/{page}" for folder in LANGUAGES for page in ("", *(f"{lesson.slug}/" for lesson in load_lessons()), *OTHER_PAGES)]
 LESSONS = [("en", "112 GB", "Predict first"), ("zh", "112 GB", "先预测")]
 AXE = (paths.NODE_MODULES / "axe-core/axe.min.js").as_posix()
 LARGEST_PAGE_BYTES = 100_000  # compressed, before Python and the editor
@@ -192,4 +193,4 @@ def test_chinese_pages_are_chinese_and_english_ones_english(page, site):
         if path.startswith("en"):
             assert not chinese, f"{path}: {''.join(chinese[:20])}"
         else:
-            assert len(chinese) > 60
+            assert len(chinese) > 50

@@ -7,6 +7,8 @@ import '../page/contents.js';
 import '../page/explorer.js';
 import '../page/predict.js';
 import '../page/live-cells.js';
+import '../page/progress.js';
+import '../page/home.js';
 import '../page/timeline.css';
 
 if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');

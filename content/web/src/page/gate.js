@@ -5,13 +5,7 @@
  */
 import { escapeHtml } from './format.js';
 import { text } from './page-data.js';
-import { recallData } from './store.js';
-
-/** @param {string} id @returns {boolean} whether the reader has committed or skipped exercise `id` */
-function isSettled(id) {
-  const stored = recallData(`predict:${id}`);
-  return Boolean(stored) && !stored.draft;
-}
+import { settledPrediction } from './settled.js';
 
 class Gate {
   /** @param {HTMLElement} element */
@@ -24,7 +18,7 @@ class Gate {
   }
 
   get waitingFor() {
-    return this.exercises.filter((id) => !isSettled(id));
+    return this.exercises.filter((id) => !settledPrediction(id));
   }
 
   update() {

@@ -13,8 +13,8 @@ export function cellAtTop(cells) {
   return current;
 }
 
-/** @param {ParentNode} root */
-function cellsOf(root) {
+/** The cells with an id and where they lie in the window. @param {ParentNode} root */
+export function cellsOf(root) {
   return [...root.querySelectorAll('.zl-cell[id]')].map((cell) => ({ id: cell.id, top: cell.getBoundingClientRect().top }));
 }
 

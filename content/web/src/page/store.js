@@ -36,3 +36,28 @@ export function recallData(key) {
     return null;
   }
 }
+
+/** All keys that begin with `prefix`, without "zero:". @param {string} prefix @returns {string[]} */
+export function keysFrom(prefix) {
+  const found = new Set([...pageOnly.keys()].filter((key) => key.startsWith(prefix)));
+  try {
+    for (let at = 0; at < localStorage.length; at += 1) {
+      const key = localStorage.key(at) ?? '';
+      if (key.startsWith(`zero:${prefix}`)) found.add(key.slice('zero:'.length));
+    }
+  } catch {
+    // what the page itself remembers is all there is
+  }
+  return [...found].sort();
+}
+
+/** Whether what is remembered outlasts the page. */
+export function storageLasts() {
+  try {
+    localStorage.setItem('zero:probe', '1');
+    localStorage.removeItem('zero:probe');
+    return true;
+  } catch {
+    return false;
+  }
+}
