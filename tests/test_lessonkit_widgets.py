@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import lessonkit
-from lessonkit import bank
+from lessonkit import bank, feedback
 from zeroledger import PRESETS
 
 
@@ -16,6 +16,11 @@ def english():
     lessonkit.use_language("en")
     yield
     lessonkit.use_language("en")
+
+
+def test_a_prediction_of_a_ratio_keeps_its_fraction():
+    assert [feedback.read(written, "count") for written in ("5.5", "９.18", "1.5B", "24")] == [5.5, 9.18, 1_500_000_000, 24]
+    assert feedback.amount(5.5, "count") == "5.50"
 
 
 class TestImports:

@@ -1,6 +1,7 @@
 """A prediction read, and its feedback in words."""
 
 from html import escape
+from unicodedata import normalize
 
 from zeroledger import format_bytes, format_count, parse_bytes, parse_count
 
@@ -10,15 +11,24 @@ from .tables import rows_html
 FACTOR_FROM = 10  # relative errors from here on are said as a factor, not as percent
 
 
-def read(written: str, unit: str) -> int:
-    """The bytes (or the count) that the reader wrote; ValueError naming what is accepted."""
-    return parse_bytes(written, "prediction") if unit == "bytes" else parse_count(written, "prediction")
+def read(written: str, unit: str) -> float:
+    """The bytes (or the count) that the reader wrote; ValueError naming what is accepted.
+
+    A count in bare digits keeps its fraction, as a ratio has one: "5.5"."""
+    if unit == "bytes":
+        return parse_bytes(written, "prediction")
+    whole = parse_count(written, "prediction")
+    try:
+        bare = float(normalize("NFKC", written))
+    except ValueError:  # with a unit or grouped digits: such counts are whole
+        return whole
+    return whole if bare == whole else bare
 
 
 def amount(value, unit: str) -> str:
     """`value` for reading: bytes in decimal and binary units side by side, "112 GB = 104.3 GiB"."""
     if unit == "count":
-        return format_count(round(value))
+        return format_count(value) if value == round(value) else f"{value:.2f}"
     decimal = format_bytes(round(value))
     name = decimal.split()[1]
     return decimal if name == "B" else f"{decimal} = {format_bytes(round(value), name.replace('B', 'iB'))}"

@@ -23,3 +23,9 @@ test('what is wrong is said in the reader’s language', () => {
   assert.match(parseQuantity('-5 GB', 'bytes', 'zh-CN').problem, /不能为负/);
   assert.match(parseQuantity('seven', 'count', 'en').problem, /7B/);
 });
+
+test('a prediction of a ratio keeps its fraction', () => {
+  assert.deepEqual(parseQuantity('5.5', 'count', 'en'), { value: 5.5 });
+  assert.deepEqual(parseQuantity('９.18', 'count', 'zh-CN'), { value: 9.18 });
+  assert.deepEqual(parseQuantity('1.5B', 'count', 'en'), { value: 1.5e9 });
+});

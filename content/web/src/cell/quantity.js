@@ -35,11 +35,11 @@ class NotAQuantity extends Error {}
  * @param {string} written
  * @param {string} [kind] 'bytes', or 'count' for anything else
  * @param {import('./strings.js').Language} [language]
- * @returns {ParsedQuantity} bytes or elements; or what is wrong, in the reader's language
+ * @returns {ParsedQuantity} whole bytes, or a number that may have a fraction, as a ratio has; or what is wrong, in the reader's language
  */
 export function parseQuantity(written, kind = 'bytes', language = documentLanguage()) {
   try {
-    return { value: Number(kind === 'bytes' ? parseBytes(written) : parseCount(written)) };
+    return { value: kind === 'bytes' ? Number(parseBytes(written)) : quotient(exact(written, COUNT_UNITS)) };
   } catch (error) {
     if (!(error instanceof NotAQuantity)) throw error;
     const reason = error.message === 'unreadable' ? (kind === 'bytes' ? 'bytes' : 'count') : error.message;
@@ -49,16 +49,28 @@ export function parseQuantity(written, kind = 'bytes', language = documentLangua
 
 /** @param {string} written @returns {bigint} bytes, rounded half up; throws NotAQuantity */
 export function parseBytes(written) {
-  return parse(written, BYTE_UNITS);
+  return rounded(exact(written, BYTE_UNITS));
 }
 
 /** @param {string} written @returns {bigint} elements, rounded half up; throws NotAQuantity */
 export function parseCount(written) {
-  return parse(written, COUNT_UNITS);
+  return rounded(exact(written, COUNT_UNITS));
 }
 
-/** @param {string} written @param {Map<string, bigint>} units */
-function parse(written, units) {
+/** @typedef {{total: bigint, divisor: bigint}} Fraction */
+
+/** @param {Fraction} fraction @returns {bigint} rounded half up */
+function rounded({ total, divisor }) {
+  return (2n * total + divisor) / (2n * divisor);
+}
+
+/** @param {Fraction} fraction @returns {number} */
+function quotient({ total, divisor }) {
+  return Number(total) / Number(divisor);
+}
+
+/** @param {string} written @param {Map<string, bigint>} units @returns {Fraction} */
+function exact(written, units) {
   if (written.length > LONGEST_TEXT) throw new NotAQuantity('unreadable');
   const plain = written.normalize('NFKC').replaceAll('。', '.').trim();
   const number = /** @type {RegExpExecArray} */ (NUMBER_PART.exec(plain))[0];
@@ -68,7 +80,7 @@ function parse(written, units) {
   return scaled(number.trim(), size);
 }
 
-/** @param {string} number @param {bigint} size @returns {bigint} number × size, rounded half up */
+/** @param {string} number @param {bigint} size @returns {Fraction} number × size */
 function scaled(number, size) {
   if (number.startsWith('-')) throw new NotAQuantity('negative');
   const [mantissa, exponent = '0', ...more] = number.toLowerCase().split('e');
@@ -78,9 +90,7 @@ function scaled(number, size) {
   if (!readable || Math.abs(Number(exponent)) > LARGEST_EXPONENT) throw new NotAQuantity('unreadable');
   const shift = Number(exponent) - fraction.length;
   const total = BigInt(digits) * size;
-  if (shift >= 0) return total * 10n ** BigInt(shift);
-  const divisor = 10n ** BigInt(-shift);
-  return (2n * total + divisor) / (2n * divisor);
+  return shift >= 0 ? { total: total * 10n ** BigInt(shift), divisor: 1n } : { total, divisor: 10n ** BigInt(-shift) };
 }
 
 /** @param {string} whole @returns {string} without group separators, which must part groups of three (not so "_") */

@@ -10,7 +10,7 @@ const SCALE_DECADES = 2; // the scale reaches from 1/100 to 100 times the result
 
 /** An amount in both units, or a count. @param {number} value @param {string} unit */
 export function amountHtml(value, unit) {
-  if (unit !== 'bytes') return `<b>${groupDigits(value)}</b>`;
+  if (unit !== 'bytes') return `<b>${Number.isInteger(value) ? groupDigits(value) : formatQuotient(value)}</b>`;
   return `<b>${formatBytes(value, 'GB', 2)}</b><span>${formatBytes(value, 'GiB', 2)}</span>`;
 }
 
