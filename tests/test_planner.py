@@ -1,7 +1,6 @@
 """The planner's quick path equals the budget; what fits is what the budget says fits; order and reasons."""
 
 import random
-import time
 
 import pytest
 
@@ -135,8 +134,7 @@ def test_bad_arguments_name_the_field(arguments, field):
     assert caught.value.field == field
 
 
-def test_a_hundred_thousand_configurations_in_seconds():
-    started = time.process_time()
+def test_a_hundred_thousand_configurations():
+    """How fast is for `./build.sh bench planner` to say."""
     plans = plan("llama-2-70b", (64, 128, 256, 320, 512, 640, 1024, 2048), "80 GB", 4096, 10240)
     assert plans.considered >= 100_000
-    assert time.process_time() - started < 20  # 3 to 5 s on an idle core of 2024

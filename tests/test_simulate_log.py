@@ -6,7 +6,6 @@ import subprocess
 import sys
 from itertools import accumulate
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -99,23 +98,10 @@ def test_settings_must_be_settings():
         simulate({})
 
 
-def test_a_useful_run_is_quick():
-    best = min(timed(lambda: simulate(Settings())) for _ in range(5))
-    assert best < 0.3  # seconds of CPU in CPython; measured 0.04. The browser takes about five times as long.
-
-
-def test_twenty_thousand_events_come_in_time():
-    started = process_time()
+def test_twenty_thousand_events():
     run = simulate(dp_size=8, num_layers=8, gradient_accumulation_steps=4, num_steps=4)
     assert len(run.events) > 20_000
-    run.as_dict(ranks=[0])
-    assert process_time() - started < 10  # seconds of CPU; measured 0.7
-
-
-def timed(call):
-    started = process_time()
-    call()
-    return process_time() - started
+    assert len(run.as_dict(ranks=[0])["ranks"]) == 1
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)

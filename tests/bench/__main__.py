@@ -1,0 +1,73 @@
+"""`./build.sh bench [--quick] [--json FILE] [NAME…]`: every figure a ratio against a baseline of the same run.
+
+Nothing here fails for being slow; a figure that misses its target says MISSES. `--quick` takes one round of each, to see
+that the benchmarks themselves work. NAMEs pick benchmarks (the table below lists them).
+"""
+
+import argparse
+import json
+import platform
+import sys
+import threading
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "content"), str(ROOT / "tests" / "browser"), str(ROOT / "tests" / "bench")]
+
+from playwright.sync_api import Browser, sync_playwright  # noqa: E402
+
+from publish import paths  # noqa: E402
+from publish.chromium import find_chromium  # noqa: E402
+from publish.serve import make_server  # noqa: E402
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--enable-precise-memory-info")
+PREFIX = "/courses/zero/"
+BENCHMARKS = {
+    "page": "bench_page", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build", "growth": "bench_growth",
+    "soak": "bench_soak",
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a benchmark is given: a browser, the served site, and how often to repeat."""
+
+    browser: Browser
+    url: str
+    quick: bool
+
+    def rounds(self, usual: int) -> int:
+        return 1 if self.quick else usual
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="./build.sh bench", description=__doc__.partition("\n\n")[2])
+    options.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    options.add_argument("--quick", action="store_true", help="one round of each")
+    options.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    chosen = options.parse_args()
+    unknown = sorted(set(chosen.names) - set(BENCHMARKS))
+    if unknown:
+        options.error(f"NAME is {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    server = make_server(paths.DIST, 0, PREFIX)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    figures = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        bench = Bench(browser, f"http://127.0.0.1:{server.server_port}{PREFIX}", chosen.quick)
+        for name in chosen.names or BENCHMARKS:
+            print(f"\n== {name}: {import_module(BENCHMARKS[name]).__doc__.splitlines()[0]}", flush=True)
+            figures[name] = []
+            for row in import_module(BENCHMARKS[name]).measure(bench):
+                print(row, flush=True)
+                figures[name].append(row.as_dict())
+        machine = {"cpu": platform.processor() or platform.machine(), "python": platform.python_version(), "chromium": browser.version}
+        browser.close()
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"machine": machine, "quick": chosen.quick, "figures": figures}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
