@@ -11,6 +11,7 @@ from publish.errors import BuildError
 USAGE = """usage: ./build.sh              build the site into dist/
        ./build.sh serve [PORT] build it and serve it on 127.0.0.1 (PORT is 8000 if not given)
        ./build.sh test [ARG…]  build it and test it; ARGs go to pytest (-k ledger; --long: the walks too)
+       ./build.sh bench [ARG…] build it and measure it (--quick, --json FILE, or names of benchmarks)
        ./build.sh clean        remove dist/ and .build/
 """
 FAILED = 1
@@ -20,8 +21,8 @@ BAD_USAGE = 2
 def main(words: list[str]) -> int:
     """Runs a command; its exit status comes back."""
     command, *rest = words or ["build"]
-    commands = {"build": build, "serve": serve, "test": test, "clean": clean, "help": usage, "-h": usage, "--help": usage}
-    if command not in commands or (rest and command not in ("serve", "test")):
+    commands = {"build": build, "serve": serve, "test": test, "bench": bench, "clean": clean, "help": usage, "-h": usage, "--help": usage}
+    if command not in commands or (rest and command not in ("serve", "test", "bench")):
         print(USAGE, end="", file=sys.stderr)
         return BAD_USAGE
     try:
@@ -62,6 +63,13 @@ def test(rest: list[str]) -> int:
     from publish.testing import run_all_tests
 
     return run_all_tests(rest, Console())
+
+
+def bench(rest: list[str]) -> int:
+    """Builds, then runs tests/bench."""
+    from publish.testing import run_benchmarks
+
+    return run_benchmarks(rest, Console())
 
 
 def clean(rest: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""`./build.sh test`: a Chromium, a build, the type check, the script tests and pytest last."""
+"""`./build.sh test`: a Chromium, a build, the type check, the script tests and pytest last; `./build.sh bench`."""
 
 import os
 import subprocess
@@ -17,6 +17,18 @@ TWO_AT_ONCE = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
 
 def run_all_tests(pytest_arguments: list[str], console: Console) -> int:
     """Runs everything, also after a failure; the first exit status that is not 0 comes back."""
+    environment = prepared(console)
+    statuses = [run(name, command, environment) for name, command in suites(pytest_arguments)]
+    return verdict(statuses, is_selection=bool(pytest_arguments))
+
+
+def run_benchmarks(arguments: list[str], console: Console) -> int:
+    """Runs tests/bench; its exit status comes back."""
+    return run("benchmarks", [sys.executable, paths.TESTS / "bench", *arguments], prepared(console))
+
+
+def prepared(console: Console) -> dict[str, str]:
+    """A Chromium and a built site; the environment for programs that use both comes back."""
     console.begin("Chromium")
     browser = chromium.ensure_chromium(console)
     console.end("Chromium", browser or "Playwright's own")
@@ -24,8 +36,7 @@ def run_all_tests(pytest_arguments: list[str], console: Console) -> int:
     environment = {**os.environ, "PYTHONPATH": str(paths.CONTENT)}
     if browser:
         environment[chromium.VARIABLE] = browser
-    statuses = [run(name, command, environment) for name, command in suites(pytest_arguments)]
-    return verdict(statuses, is_selection=bool(pytest_arguments))
+    return environment
 
 
 def verdict(statuses: list[int], is_selection: bool) -> int:
