@@ -3,8 +3,11 @@
 import pytest
 
 import lessonkit
+from lessonkit.i18n import text
 from zeroledger import format_bytes
 from zeroledger.simulate import simulate
+from zeroledger.simulate.effect import effect
+from zeroledger.simulate.settings import BREAKS
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +54,45 @@ def test_settings_that_do_not_go_together_are_said_and_the_picture_stays():
     assert "stage = 1: expected 3 or more" in shown.problem.value and bytes(shown.picture.value) == before
     shown.offload.value = "optimizer"
     assert shown.problem.value == "" and bytes(shown.picture.value) != before
+
+
+@pytest.mark.parametrize("lang, mistake", [*(("en", name) for name in BREAKS), ("zh-CN", "skip_reduce")])
+def test_a_mistake_is_named_with_what_it_does(lang, mistake):
+    lessonkit.use_language(lang)
+    shown = lessonkit.timeline()
+    assert shown.effect.value == ""
+    shown.breaks.value = (mistake,)
+    expected = effect(simulate(breaks=mistake))
+    said = {"en": "No: {}.", "zh-CN": "不是：{}。"}[lang].format(text(f"page.timeline.breaks.{mistake}"))
+    assert said in shown.effect.value and f"{expected['losses'][-1]:.3f}" in shown.effect.value
+    assert shown.effect.value.count("<polyline") == 2
+    shown.breaks.value = ()
+    assert shown.effect.value == ""
+
+
+def test_two_mistakes_from_the_start():
+    shown = lessonkit.timeline(breaks=("skip_reduce", "extra_adam_step"))
+    assert shown.run.settings.breaks == ("skip_reduce", "extra_adam_step") and "none of the mistakes we know" in shown.effect.value
+
+
+def outlines(chart):
+    """Label and corners of every area and bar that is seen."""
+    artists = [artist for artist in (*chart.areas.values(), *chart.work.values()) if artist.get_visible()]
+    return {artist.get_label(): [path.vertices.tolist() for path in artist.get_paths()] for artist in artists}
+
+
+def test_a_control_moves_the_same_artists():
+    """Redrawing reuses what is there: only the legend's contents may be new, when other things are shown."""
+    shown = lessonkit.timeline()
+    chart = shown.chart
+    before = [id(artist) for axes in chart.figure.axes for artist in axes.get_children()]
+    legend = chart.figure.legends[0]
+    shown.prefetch_depth.value = 3
+    assert [id(artist) for axes in chart.figure.axes for artist in axes.get_children()] == before and chart.figure.legends == [legend]
+    shown.offload.value = "params"
+    assert "host: copies and CPU Adam" in [label.get_text() for label in chart.lanes.get_yticklabels()] and chart.figure.legends != [legend]
+    shown.offload.value, shown.prefetch_depth.value = "none", 1
+    assert outlines(chart) == outlines(lessonkit.timeline().chart)  # nothing of the runs before is left over
 
 
 def test_fewer_ranks_leave_a_rank_to_show():

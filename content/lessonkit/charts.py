@@ -1,21 +1,13 @@
-"""The stacked bars of bytes per rank, drawn by matplotlib once and then only moved.
-
-matplotlib is imported here and in fonts.py, and both only when a chart is made. pyplot stays out:
-a plain Figure with the Agg canvas starts faster and leaves no global state behind.
-"""
-
-from importlib.resources import files
-from io import BytesIO
-from json import loads
+"""The stacked bars of bytes per rank, drawn by matplotlib once and then only moved."""
 
 from zeroledger import CARDS, format_bytes
 
 from .chart_text import STAGES, UNIT_BYTES, category_name, title
+from .figures import Picture, palette
 from .fonts import chart_fonts
 from .i18n import language, text
 
 SIZE_INCHES = (7.2, 4.2)
-DOTS_PER_INCH = 100
 FADED = 0.35  # opacity of the bars of the stages that are not chosen
 CARD_LABEL_AT = 3.4  # right of the last bar
 HEADROOM = 1.14  # of the tallest bar, so that its label fits
@@ -28,14 +20,11 @@ class LedgerChart:
 
     def __init__(self, ledgers, stage, unit="GB", lang=None):
         """`ledgers`: four of them, stages 0 to 3, of the same recipe. See update for the rest."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         self.lang, self.families = chart_fonts(lang or language())
-        self.figure = Figure(SIZE_INCHES, dpi=DOTS_PER_INCH, layout="constrained")
-        self.canvas = FigureCanvasAgg(self.figure)
+        self.picture = Picture(SIZE_INCHES)
+        self.figure = self.picture.figure
         self.axes = self.figure.add_subplot()
-        self.palette = loads(files(__package__).joinpath("palette.json").read_text(encoding="utf-8"))
+        self.palette = palette()
         self._draw_once(ledgers)
         self.update(ledgers, stage, unit)
 
@@ -54,9 +43,7 @@ class LedgerChart:
 
     def png(self) -> bytes:
         """The picture as it stands now."""
-        picture = BytesIO()
-        self.canvas.print_png(picture)
-        return picture.getvalue()
+        return self.picture.png()
 
     def _draw_once(self, ledgers):
         places = range(len(STAGES))
