@@ -79,7 +79,8 @@ class Measure:
             self.meter.reset_peak()
         if self.state == "measured" and self.snapshot and self.history is None:
             self.history = history_of(self.model)
-            self.history.start(sum(held_bytes(self.model, self.optimizer).values()))
+            self.history.start([{"address": storage.data_ptr(), "num_bytes": storage.nbytes(), "category": category}
+                                for category, storage in held_storages(self.model, self.optimizer) if storage.nbytes()])
 
     def _end_batch(self):
         if self.state == "stepped" and not has_gradients(self.model):
@@ -166,7 +167,8 @@ class Measure:
     def _write_snapshot(self):
         write_json(path_of_rank(self.snapshot), {
             "format": "zeroledger-snapshot", "version": 1, "date": today(), "rank": rank(),
-            "device": device_name(self.meter.device), "versions": versions(), **self.history.stop()})
+            "device": device_name(self.meter.device), "versions": versions(),
+            "config": described(self.model, self.optimizer, self.config), **self.history.stop()})
 
 
 # Meters. Each reading is {"allocated_bytes", "reserved_bytes", "device_bytes", "by_category"}; None: not read.
@@ -288,12 +290,9 @@ def held_tensors(model, optimizer):
             tensor = getattr(parameter, name, None)
             if tensor is not None:
                 yield ("grads" if name.endswith("grad") else "params"), tensor
-    for name in DEEPSPEED_GRADIENTS:
-        for tensor in tensors_in(getattr(optimizer, name, None)):
-            yield "grads", tensor
-    for name in DEEPSPEED_BUFFERS:
-        for tensor in tensors_in(getattr(optimizer, name, None)):
-            yield "buffers", tensor
+    for category, names in DEEPSPEED.items():
+        for tensor in tensors_in([getattr(optimizer, name, None) for name in names]):
+            yield category, tensor
     for each in optimizers_of(optimizer):
         for group in each.param_groups:
             for tensor in group["params"]:  # DeepSpeed's are fp32 copies, torch's the parameters counted above
@@ -304,20 +303,30 @@ def held_tensors(model, optimizer):
 
 
 STAGE3 = "_DeepSpeedZeroOptimizer_Stage3__"
-DEEPSPEED_GRADIENTS = ("averaged_gradients", "all_grad_tensors", STAGE3 + "param_id_to_grad_partition",
-                       "grad_partitions_flat_buffer", "fp32_groups_gradients_flat")
-DEEPSPEED_BUFFERS = ("ipg_buffer", STAGE3 + "ipg_bucket_flat_buffer")
+DEEPSPEED = {  # category → attributes of its ZeRO optimizers (0.19) that hold such tensors
+    "grads": ("averaged_gradients", "all_grad_tensors", STAGE3 + "param_id_to_grad_partition", "grad_partitions_flat_buffer",
+              "fp32_groups_gradients_flat"),
+    "optimizer": ("fp32_partitioned_groups_flat", "single_partition_of_fp32_groups", "fp32_groups_flat_partition"),
+    "buffers": ("ipg_buffer", STAGE3 + "ipg_bucket_flat_buffer"),
+}
 
 
 def held_bytes(model, optimizer):
     """{category: bytes} of distinct storages, padding included; a storage belongs to the first category that names it."""
-    seen, total = set(), {"params": 0, "grads": 0, "optimizer": 0}
+    total = {"params": 0, "grads": 0, "optimizer": 0}
+    for category, storage in held_storages(model, optimizer):
+        total[category] = total.get(category, 0) + storage.nbytes()
+    return total
+
+
+def held_storages(model, optimizer):
+    """(category, storage) of every distinct storage among ``held_tensors``."""
+    seen = set()
     for category, tensor in held_tensors(model, optimizer):
         storage = local(tensor).untyped_storage()
         if storage._cdata not in seen:
             seen.add(storage._cdata)
-            total[category] = total.get(category, 0) + storage.nbytes()
-    return total
+            yield category, storage
 
 
 def local(tensor):
@@ -446,6 +455,7 @@ class CudaHistory:
         self.device, self.marks = device, []
 
     def start(self, held):
+        self.held = held
         torch.cuda.memory._record_memory_history(max_entries=MOST_EVENTS, stacks="python")
         self.start_bytes = torch.cuda.memory_allocated(self.device)
 
@@ -456,7 +466,7 @@ class CudaHistory:
         raw = torch.cuda.memory._snapshot(self.device)
         torch.cuda.memory._record_memory_history(enabled=None)
         index = self.device.index if self.device.index is not None else torch.cuda.current_device()
-        return snapshot_from_torch(raw, index, self.start_bytes, self.marks)
+        return snapshot_from_torch(raw, index, self.start_bytes, self.marks) | {"held": self.held}
 
 
 def snapshot_from_torch(raw, device_index=0, start_bytes=0, marks=()):
@@ -503,7 +513,8 @@ class CpuHistory:
 
     def stop(self):
         self.profile.__exit__(None, None, None)
-        return snapshot_from_events(self.profile.profiler.kineto_results.experimental_event_tree(), self.held)
+        roots = self.profile.profiler.kineto_results.experimental_event_tree()
+        return snapshot_from_events(roots, sum(each["num_bytes"] for each in self.held)) | {"held": self.held}
 
 
 def snapshot_from_events(roots, start_bytes=0):
