@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from publish import executed, lessons, pages
 from publish.explorer_grid import explorer_grid, model_entry, read_model
-from publish.lesson_values import ValueInProseError, fill_values, find_typed_figures
+from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_figures
 from publish.lessons import LANGUAGES, LessonError, load_lesson, load_lessons
 from publish.page_exporter import LessonPageExporter, code_html, typeset
 from zeroledger import PRESETS, ledger

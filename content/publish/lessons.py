@@ -28,7 +28,7 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
   `timeline` (`timeline(stage=3, dp_size=4)`: a simulated training step),
   `page-only` and `lite-only` (left out of the notebook, of the page).
 - Figures in prose are computed: `{{ ledger(7e9) | GiB 1 }}`, given ones are quoted:
-  `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lesson_values.py.
+  `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lessonkit/computed_text.py.
 
 The title becomes a first cell of its own, `title`. Our own metadata sits under the key `zero`: of the
 notebook (the header's fields in its language) and of each cell (kind).
@@ -47,10 +47,10 @@ import jupytext
 import nbformat
 import yaml
 from nbclient import NotebookClient
+from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_figures, named_values
 from traitlets.config import Config
 
 from .fingerprint import mark_published
-from .lesson_values import ValueInProseError, fill_values, find_typed_figures, named_values
 from .reading_time import lesson_minutes
 
 LANGUAGES = ("en", "zh-CN")

@@ -16,5 +16,5 @@ def render(console: Console) -> None:
 STEP = Step(
     "lesson notebooks", render, outputs=(paths.NOTEBOOKS,),
     inputs=(*(paths.CONTENT / name for name in ("lessons", "lessonkit", "exercises", "zeroledger")),
-            *(paths.PUBLISH / name for name in ("lessons.py", "lesson_values.py", "fingerprint.py"))),
+            *(paths.PUBLISH / name for name in ("lessons.py", "fingerprint.py"))),
 )

@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass, replace
 
 from lessonkit import bank, i18n, questions
+from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_figures
 
 from .errors import BuildError
-from .lesson_values import ValueInProseError, fill_values, find_typed_figures
 from .lessons import LANGUAGES
 
 SLUG = "quiz"

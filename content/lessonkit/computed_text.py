@@ -1,6 +1,6 @@
-"""Figures inside lesson prose: computed at build, never typed.
+"""Figures inside prose: computed, never typed. Lessons have theirs filled in at build, the bank's questions when they are shown.
 
-Forms, in any markdown cell of a lesson source:
+Forms, in any markdown cell of a lesson source and in any text of a question:
 
     {{ ledger(7e9) | GB 0 }}                       112 GB
     {{ ledger(7e9, dp_size=8, stage=2) | GiB 2 }}  24.45 GiB
@@ -31,9 +31,10 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from lessonkit.expressions import evaluate
 from zeroledger import format_bytes, format_count
 from zeroledger.units import BYTE_UNITS
+
+from .expressions import evaluate
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _FORMAT = re.compile(r"^([A-Za-z]+)(?: +(\d+))?$")
