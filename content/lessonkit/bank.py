@@ -37,7 +37,8 @@ class Mistake:
 class Exercise:
     """One item of the bank. `answer` is an expression; `tolerance` is relative; `code` is what the reader sees run.
 
-    `draw` holds, for inputs that may vary by seed, the values they may take."""
+    `draw` holds, for inputs that may vary by seed, the values they may take. `hints` go from the first step on; their
+    figures are expressions over the inputs, {{ num_params | short }}, that the build fills in (publish/quiz_page.py)."""
 
     id: str
     lesson: str
@@ -50,6 +51,7 @@ class Exercise:
     code: str
     mistakes: tuple[Mistake, ...]
     draw: dict[str, list] = field(default_factory=dict)
+    hints: tuple[dict[str, str], ...] = ()
 
     def variants(self) -> list["Exercise"]:
         """The exercise once for each combination of the values in `draw`; empty where nothing is drawn.
@@ -164,7 +166,7 @@ def _shown(value):
 class _Reader:
     """Checks the fields of one file; every complaint names file, line, field, what was found and what is accepted."""
 
-    FIELDS = ("lesson", "kind", "inputs", "answer", "unit", "tolerance", "prompt", "run", "mistake", "draw")
+    FIELDS = ("lesson", "kind", "inputs", "answer", "unit", "tolerance", "prompt", "run", "hint", "mistake", "draw")
 
     def __init__(self, exercise_id, source):
         self.exercise_id, self.source = exercise_id, source
@@ -185,6 +187,7 @@ class _Reader:
             code=self.code(data),
             mistakes=tuple(self.mistake(entry, at) for at, entry in enumerate(self.distinct(mistakes))),
             draw=self.draw(data, inputs),
+            hints=tuple(self.hint(entry, at) for at, entry in enumerate(self.field(data, "hint", list, "[[hint]], any number", default=[]))),
         )
 
     def fail(self, path, problem):
@@ -257,6 +260,10 @@ class _Reader:
                 self.fail(f"mistake[{at}].id", f"found {name!r} twice; accepted: a name of its own")
             seen.add(name)
         return mistakes
+
+    def hint(self, entry, at):
+        self.only(entry, LANGUAGES, f"hint[{at}].")
+        return self.both_languages(entry, f"hint[{at}].")
 
     def mistake(self, entry, at):
         prefix = f"mistake[{at}]."

@@ -3,6 +3,7 @@
 One file an item, content/exercises/questions/<id>.toml:
 
     lesson = "stages"
+    section = "derive"               # a cell of that lesson, where a reader who missed it finds it again; optional
     kind = "choice"                  # one option is right
     answer = "stage-3"               # stated: then `check` must hold
     check = "ledger(7e9, 8, 3).model_states_bytes_per_rank < ledger(7e9, 8, 2).model_states_bytes_per_rank"
@@ -65,6 +66,7 @@ class Question:
     check: str | None
     hints: tuple[dict[str, str], ...]
     solution: dict[str, str]
+    section: str = ""
 
     @cached_property
     def answer(self) -> tuple[str, ...]:
@@ -129,7 +131,7 @@ def _folder(folder):
 class _Reader:
     """Checks the fields of one file; every complaint names file, line, field, what was found and what is accepted."""
 
-    FIELDS = ("lesson", "kind", "answer", "check", "prompt", "option", "hint", "solution")
+    FIELDS = ("lesson", "section", "kind", "answer", "check", "prompt", "option", "hint", "solution")
 
     def __init__(self, question_id, source):
         self.question_id, self.source = question_id, source
@@ -148,6 +150,7 @@ class _Reader:
             check=None if stated is None else self.text(data, "check", "an expression that holds if the answer is right"),
             hints=tuple(self.languages({f"hint[{at}]": hint}, f"hint[{at}]") for at, hint in enumerate(data.get("hint", []))),
             solution=self.languages(data, "solution"),
+            section=self.text(data, "section", "the id of a cell of the lesson") if "section" in data else "",
         )
 
     def fail(self, path, problem):

@@ -5,7 +5,6 @@ which becomes the root of the site. Addresses are relative throughout.
 """
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
@@ -21,9 +20,10 @@ from .errors import BuildError
 from .executed import execute_all
 from .explorer_grid import explorer_grid
 from .gate import gated_cells
+from .headings import toc
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .page_exporter import LessonPageExporter, drawn_text
-from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, quiz_page, sections as quiz_sections, stop, variant_data
+from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, hints_of, quiz_page, sections as quiz_sections, stop, variant_data
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -170,7 +170,7 @@ def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=()):
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
-        toc=tuple(_toc(notebook)), neighbours=neighbours, predictions=len(lesson.exercises),
+        toc=tuple(toc(notebook)), neighbours=neighbours, predictions=len(lesson.exercises),
         has_explorer=any(cell.metadata.zero.kind == "explore" for cell in notebook.cells),
     )
     context = replace(context, gated=gated_cells(notebook, partial(drawn_text, context)))
@@ -234,6 +234,7 @@ def write_answers(folder):
             "inputs": exercise.inputs,
             "answer_expression": exercise.answer,
             "mistake_expressions": [mistake.value for mistake in exercise.mistakes],
+            "hints": hints_of(exercise),
         }
         _write(folder / f"{exercise_id}.json", json.dumps({**exercise.evaluate(), **expressions}, ensure_ascii=False))
 
@@ -281,13 +282,6 @@ def _grid():
 def _script_json(data):
     """JSON that may stand inside a <script> element."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _toc(notebook):
-    """Section cells (those that start with a second-level heading) as {"id", "title"}."""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("## "):
-            yield {"id": cell.id, "title": re.sub(r"[*`]", "", cell.source.split("\n", 1)[0][3:])}
 
 
 def _write(path, text):

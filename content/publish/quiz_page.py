@@ -12,7 +12,8 @@ from lessonkit import bank, i18n, questions
 from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_figures
 
 from .errors import BuildError
-from .lessons import LANGUAGES
+from .headings import heading_over
+from .lessons import LANGUAGES, predicted_exercise
 
 SLUG = "quiz"
 CALIBRATION_SLUG = "calibration"
@@ -28,6 +29,9 @@ class Item:
     unit: str = ""
     options: tuple = ()  # (id, text)
     variants: tuple = ()  # prompts, one for each variant that a seed may draw
+    lesson_number: int = 0
+    section: str = ""  # title of the lesson's section that it belongs to, and where that is
+    section_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,12 @@ def stop():
 def sections(lessons, lang):
     """[(lesson, its items)] in the lessons' order, those without items left out. BuildError for an item of no lesson."""
     known = [lesson.slug for lesson in lessons]
-    placed = [(one.lesson, _number_item(one, lang)) for one in map(bank.load, bank.ids())]
-    placed += [(one.lesson, _choice_item(one, lang)) for one in all_questions()]
-    for slug, item in placed:
+    placed = [(one.lesson, _number_item(one, lang), None) for one in map(bank.load, bank.ids())]
+    placed += [(one.lesson, _choice_item(one, lang), one.section) for one in all_questions()]
+    for slug, item, _ in placed:
         if slug not in known:
             raise BuildError(f"{item.id}.toml: lesson {slug!r} is none of {', '.join(known)}", "correct the field lesson")
-    found = [(lesson, [item for slug, item in placed if slug == lesson.slug]) for lesson in lessons]
+    found = [(lesson, _with_sections(lesson, lang, [one for one in placed if one[0] == lesson.slug])) for lesson in lessons]
     return [(lesson, items) for lesson, items in found if items]
 
 
@@ -63,8 +67,9 @@ def quiz_page(exporter, context, lessons):
 def calibration_page(exporter, context, lessons):
     """The page of the reader's own predictions as HTML; `context` is a pages.PageContext of that page."""
     lang = context.lang
-    asked = [{"id": item.id, "lesson": lesson.slug, "title": lesson.title[lang], "prompt": item.prompt, "unit": item.unit}
-             for lesson, items in sections(lessons, lang) for item in items if item.kind == "number"]
+    asked = [{"id": item.id, "kind": item.kind, "lesson": lesson.slug, "title": lesson.title[lang], "prompt": item.prompt, "unit": item.unit,
+              "section_url": item.section_url}
+             for lesson, items in sections(lessons, lang) for item in items]
     inline = json.dumps(asked, ensure_ascii=False).replace("<", "\\u003c")
     return exporter.render_template("calibration.html.j2", zero=context, questions_json=inline)
 
@@ -84,7 +89,28 @@ def answer_data(question):
 
 def variant_data(exercise):
     """What variants/<id>.json holds: for each variant, in the order of Item.variants, what is needed to judge it."""
-    return [variant.evaluate() for variant in exercise.variants()]
+    return [{**variant.evaluate(), "hints": hints_of(variant)} for variant in exercise.variants()]
+
+
+def hints_of(exercise):
+    """The exercise's hints as plain data, their figures computed for its inputs. BuildError where one is typed or fails."""
+    return [{lang: _filled(f"{exercise.id}.toml", text, exercise.inputs) for lang, text in hint.items()} for hint in exercise.hints]
+
+
+def _with_sections(lesson, lang, placed):
+    """The items of one lesson, each with the section that it belongs to: stated, or where a predict cell asks it."""
+    notebook = lesson.notebook(lang, "page")
+    headings = heading_over(notebook)
+    asked_in = {predicted_exercise(cell.source): cell.id for cell in notebook.cells if cell.metadata.zero.kind == "predict"}
+    items = []
+    for _, item, stated in placed:
+        cell = stated or asked_in.get(item.id, "")
+        if stated and stated not in {one.id for one in notebook.cells}:
+            raise BuildError(f"questions/{item.id}.toml: section {stated!r} is no cell of {lesson.path.name}", "correct the field section")
+        over = headings.get(cell, {"id": cell, "title": lesson.title[lang]})
+        url = f"../{lesson.slug}/" + (f"#{over['id']}" if over["id"] else "")
+        items.append(replace(item, lesson_number=lesson.number, section=over["title"], section_url=url))
+    return items
 
 
 def _number_item(exercise, lang):
@@ -98,17 +124,17 @@ def _choice_item(question, lang):
 
 def _computed(question):
     def fill(texts):
-        return {lang: _filled(question.id, text) for lang, text in texts.items()}
+        return {lang: _filled(f"questions/{question.id}.toml", text) for lang, text in texts.items()}
 
     options = tuple(replace(one, text=fill(one.text), because=fill(one.because)) for one in question.options)
     return replace(question, prompt=fill(question.prompt), options=options, hints=tuple(map(fill, question.hints)), solution=fill(question.solution))
 
 
-def _filled(question_id, text):
+def _filled(file_name, text, names=None):
     typed = find_typed_figures(text)
     if typed:
-        raise BuildError(f"questions/{question_id}.toml: {typed[0]!r} is typed by hand", f'compute it, or quote it: {{{{ "{typed[0]}" }}}}')
+        raise BuildError(f"{file_name}: {typed[0]!r} is typed by hand", f'compute it, or quote it: {{{{ "{typed[0]}" }}}}')
     try:
-        return fill_values(text)
+        return fill_values(text, names or {})
     except ValueInProseError as error:
-        raise BuildError(f"questions/{question_id}.toml: {error}", "correct the expression") from error
+        raise BuildError(f"{file_name}: {error}", "correct the expression") from error

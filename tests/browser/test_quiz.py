@@ -123,7 +123,7 @@ def test_a_seed_draws_other_numbers_and_its_sheet_has_their_answers(page, site, 
     page.goto(f"{site.url}{lang}/quiz/?seed=autumn&sheet=1")
     page.wait_for_function("Boolean(customElements.get('zero-question'))")
     question = item(page, "zero1-20b-4")
-    prompt = question.locator("legend").inner_text()
+    prompt = question.locator("legend.zl-predict-prompt").inner_text()
     variant = next(one for one in bank.load("zero1-20b-4").variants() if one.prompt("en" if lang == "en" else "zh-CN") == prompt)
     answer = variant.evaluate()["answer"]
     expect(question.locator("[data-part=solution]")).to_contain_text(f"{answer / 1e9:.2f}".rstrip("0").rstrip(".") + " GB")
@@ -132,7 +132,7 @@ def test_a_seed_draws_other_numbers_and_its_sheet_has_their_answers(page, site, 
     expect(page.get_by_role("button", name=WORDS[lang]["check"], exact=True)).to_have_count(0)
     page.goto(f"{site.url}{lang}/quiz/?seed=autumn")
     page.wait_for_function("Boolean(customElements.get('zero-question'))")
-    expect(question.locator("legend")).to_have_text(prompt)
+    expect(question.locator("legend.zl-predict-prompt")).to_have_text(prompt)
     question.locator("[name=number]").fill(f"{answer} B")
     question.locator("[name=number]").press("Enter")
     expect(question).to_have_attribute("data-verdict", "right")
@@ -145,5 +145,31 @@ def test_seeds_differ(page, site):
     for seed in ("autumn", "winter", "7"):
         page.goto(f"{site.url}en/quiz/?seed={seed}")
         page.wait_for_function("Boolean(customElements.get('zero-question'))")
-        prompts.add(" ".join(page.locator("[data-variants] legend").all_inner_texts()))
+        prompts.add(" ".join(page.locator("[data-variants] legend.zl-predict-prompt").all_inner_texts()))
     assert len(prompts) == 3
+
+
+def test_confident_errors_lead_the_review_and_reach_the_calibration_page(page, site, lang):
+    open_quiz(page, site, lang)
+    for name, option, step in (("peak-by-eight", "always", 1), ("stage-three-row", None, 3)):
+        question = item(page, name)
+        wrong = option or next(one.id for one in questions.load(name).options if one.id not in questions.load(name).answer)
+        question.locator(f"[value='{wrong}']").check()
+        question.locator(f"[name=confidence][value='{step}']").check()
+        check(question, lang)
+        expect(question.locator("[data-part=feedback] a")).to_have_attribute("href", question.get_attribute("data-section-url"))
+    rows = page.locator("[data-part=quiz-review] li")
+    hrefs = rows.locator("> a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert hrefs == ["#q-stage-three-row", "#q-peak-by-eight"]
+    number = item(page, "zero2-20b-10")
+    number.locator("[name=number]").fill("12 G")
+    number.locator("[name=confidence][value='2']").check()
+    page.reload()
+    expect(number.locator("[name=number]")).to_have_value("12 G")
+    expect(number.locator("[name=confidence][value='2']")).to_be_checked()
+    expect(rows).to_have_count(2)
+    target = page.locator("[data-part=quiz-review] li p a").first.get_attribute("href")
+    page.goto(f"{site.url}{lang}/calibration/")
+    expect(page.locator("tr[data-verdict=wrong] th a").first).to_have_attribute("href", "../quiz/#q-stage-three-row")
+    page.goto(f"{site.url}{lang}/quiz/{target}")
+    expect(page.locator(f"[id='{target.partition('#')[2]}']")).to_be_in_viewport()

@@ -1,99 +1,116 @@
-/** "My calibration": the reader's predictions beside the results, confident errors first; export, import, delete. */
-import { escapeHtml, formatQuotient } from './format.js';
+/** "My calibration": predictions beside results and first answers in the self-test, confident errors first; export, import, delete. */
+import { answersHtml, predictionsHtml, surenessHtml, topicsHtml } from './calibration-view.js';
+import { byConcern, itemOf, readExport, seedOf } from './calibration-data.js';
+import { escapeHtml } from './format.js';
 import { judge } from './judge.js';
-import { text } from './page-data.js';
-import { bundledFile } from '../site-files.js';
-import { amountHtml } from './predict-view.js';
-import { recallData, remember } from './store.js';
-import { byConcern, readExport } from './calibration-data.js';
+import { siteBase, text } from './page-data.js';
+import { asFirstAnswer } from './quiz-data.js';
+import { settledPrediction } from './settled.js';
+import { keysFrom, recallData, remember, storageLasts } from './store.js';
 
-/** @typedef {{id: string, lesson: string, title: string, prompt: string, unit: string}} Question */
+/** @typedef {import('./calibration-view.js').Question} Question */
 
 /** @type {Question[]} */
 const questions = JSON.parse(document.getElementById('zl-questions')?.textContent ?? '[]');
+const known = new Map(questions.map((question) => [question.id, question]));
 const room = /** @type {HTMLElement} */ (document.querySelector('[data-part=calibration]'));
 const problem = /** @type {HTMLElement} */ (document.querySelector('[data-part=calibration-problem]'));
+const report = /** @type {HTMLElement} */ (document.querySelector('[data-part=calibration-report]'));
 const file = /** @type {HTMLInputElement} */ (document.querySelector('[data-part=import-file]'));
 
-/** The committed predictions, by exercise. @returns {Record<string, any>} */
-function committed() {
-  const all = questions.map(({ id }) => [id, recallData(`predict:${id}`)]);
-  return Object.fromEntries(all.filter(([, stored]) => stored && !stored.draft));
+/** The committed and skipped predictions, by exercise. @returns {Record<string, any>} */
+function settled() {
+  const all = questions.map(({ id }) => [id, settledPrediction(id)]);
+  return Object.fromEntries(all.filter(([, prediction]) => prediction));
 }
 
-/** @param {Question} question @param {any} prediction */
+/** The states of self-test questions, by key without "quiz:"; those of seeds too. @returns {Record<string, any>} */
+function quizStates() {
+  const keys = keysFrom('quiz:').map((key) => key.slice('quiz:'.length)).filter((key) => known.has(itemOf(key)));
+  return Object.fromEntries(keys.map((key) => [key, recallData(`quiz:${key}`)]));
+}
+
+/** @param {Question} question @param {any} prediction @returns {Promise<import('./calibration-view.js').PredictionRow>} */
 async function judged(question, prediction) {
-  const response = await fetch(bundledFile(`exercises/${encodeURIComponent(question.id)}.json`));
+  const response = await fetch(new URL(`static/zero/exercises/${encodeURIComponent(question.id)}.json`, siteBase()));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
   const answer = await response.json();
-  return { question, prediction, answer, ...judge(answer, prediction.value) };
+  const { verdict, relativeError } = judge(answer, prediction.value);
+  const { value, confidence } = prediction;
+  return { question, value, confidence, answer: answer.answer, error: relativeError, right: verdict === 'right' };
+}
+
+/** @returns {import('./calibration-view.js').QuizRow[]} */
+function quizRows() {
+  return Object.entries(quizStates()).flatMap(([key, state]) => {
+    const question = known.get(itemOf(key));
+    const first = asFirstAnswer(state?.first);
+    if (!question || !first) return [];
+    const { right, confidence, error, given } = first;
+    return [{ question, right, confidence, error, given, prompt: first.prompt ?? question.prompt, seed: seedOf(key) }];
+  });
 }
 
 async function show() {
   problem.textContent = '';
-  const predictions = committed();
-  const made = questions.filter(({ id }) => typeof predictions[id]?.value === 'number');
-  if (!made.length) {
-    room.innerHTML = `<p>${escapeHtml(text('page.calibration.none'))}</p>`;
-    return;
-  }
+  const predictions = settled();
+  const made = questions.filter(({ id, kind }) => kind === 'number' && typeof predictions[id]?.value === 'number');
   try {
     const rows = byConcern(await Promise.all(made.map((question) => judged(question, predictions[question.id]))));
-    room.innerHTML = topicsHtml(rows) + tableHtml(rows);
+    const answers = byConcern(quizRows());
+    const titles = [...new Set(questions.map(({ title }) => title))];
+    room.innerHTML = rows.length + answers.length
+      ? surenessHtml([...rows, ...answers], text) + topicsHtml(rows, answers, titles, text) + predictionsHtml(rows, text) + answersHtml(answers, text)
+      : `<p>${escapeHtml(text('page.calibration.none'))}</p>`;
   } catch (error) {
-    problem.textContent = text('page.predict.unavailable', { reason: error instanceof Error ? error.message : String(error) });
+    const key = storageLasts() ? 'page.predict.unavailable' : 'page.predict.unavailable_not_kept';
+    problem.textContent = text(key, { reason: error instanceof Error ? error.message : String(error) });
   }
-}
-
-/** How many were right in each lesson. @param {any[]} rows */
-function topicsHtml(rows) {
-  const titles = [...new Set(questions.map(({ title }) => title))];
-  const lines = titles.map((title) => {
-    const own = rows.filter(({ question }) => question.title === title);
-    return own.length ? `<li>${escapeHtml(text('page.calibration.topic', { title, right: own.filter(({ verdict }) => verdict === 'right').length, count: own.length }))}</li>` : '';
-  });
-  return `<ul>${lines.join('')}</ul>`;
-}
-
-/** @param {any[]} rows */
-function tableHtml(rows) {
-  const head = ['question', 'prediction', 'result', 'error', 'confidence'].map((name) => `<th scope="col">${escapeHtml(text(`page.calibration.${name}`))}</th>`);
-  const body = rows.map(({ question, prediction, answer, relativeError, verdict }) => `<tr data-verdict="${verdict}"><th scope="row"><a href="../${question.lesson}/">${escapeHtml(question.prompt)}</a></th>`
-    + `<td class="zl-amount">${amountHtml(prediction.value, answer.unit)}</td><td class="zl-amount">${amountHtml(answer.answer, answer.unit)}</td>`
-    + `<td>${relativeError < 0 ? '−' : '+'}${formatQuotient(Math.abs(relativeError) * 100)}%</td>`
-    + `<td>${prediction.confidence ? escapeHtml(text(`kit.predict.confidence_${prediction.confidence}`)) : '–'}</td></tr>`);
-  return `<div class="zl-table" tabindex="0" role="group"><table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>`;
 }
 
 function exportAll() {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([JSON.stringify({ zero: 'predictions', predictions: committed() }, null, 1)], { type: 'application/json' }));
+  const data = { zero: 'predictions', predictions: settled(), quiz: quizStates() };
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(data, null, 1)], { type: 'application/json' }));
   link.download = 'zero-predictions.json';
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
+/** Adds what a file holds; what is here already stays as it is. */
 async function importFile() {
   const [chosen] = file.files ?? [];
   if (!chosen) return;
-  const found = readExport(await chosen.text(), questions.map(({ id }) => id));
+  const found = readExport(await chosen.text(), [...known.keys()]);
   file.value = '';
+  report.textContent = '';
   if (!found) {
     problem.textContent = text('page.calibration.bad_file', { name: chosen.name });
     return;
   }
-  for (const [id, prediction] of Object.entries(found)) remember(`predict:${id}`, prediction);
+  const entries = [
+    ...Object.entries(found.predictions).map(([id, one]) => ({ key: `predict:${id}`, one, isHere: recallData(`predict:${id}`) !== null })),
+    ...Object.entries(found.quiz).map(([key, one]) => ({ key: `quiz:${key}`, one, isHere: recallData(`quiz:${key}`) !== null })),
+  ];
+  const added = entries.filter(({ isHere }) => !isHere);
+  for (const { key, one } of added) remember(key, one);
   await show();
+  report.textContent = text('page.calibration.imported', { added: added.length, kept: entries.length - added.length });
+}
+
+function deleteAll() {
+  if (!confirm(text('page.calibration.delete_sure'))) return;
+  for (const { id } of questions) remember(`predict:${id}`, undefined);
+  for (const key of Object.keys(quizStates())) remember(`quiz:${key}`, undefined);
+  report.textContent = '';
+  show();
 }
 
 /** @param {string} name @param {() => void} act */
 const onAction = (name, act) => document.querySelector(`[data-action=${name}]`)?.addEventListener('click', act);
 onAction('export', exportAll);
 onAction('import', () => file.click());
-onAction('delete', () => {
-  if (!confirm(text('page.calibration.delete_sure'))) return;
-  for (const { id } of questions) remember(`predict:${id}`, undefined);
-  show();
-});
+onAction('delete', deleteAll);
 file.addEventListener('change', importFile);
+if (!storageLasts()) room.insertAdjacentHTML('beforebegin', `<p class="zl-note">${escapeHtml(text('page.not_kept'))}</p>`);
 show();

@@ -24,7 +24,8 @@ export function comparisonHtml(prediction, answer, unit, judgement, { text, lang
   if (!judgement || prediction.value === null) {
     return `<p class="zl-verdict-line">${escapeHtml(text('kit.predict.skipped'))}</p><dl class="zl-compare">${result}</dl>`;
   }
-  const percent = `${judgement.relativeError >= 0 ? '+' : '−'}${formatQuotient(Math.abs(judgement.relativeError) * 100)}%`;
+  const size = formatQuotient(Math.abs(judgement.relativeError) * 100);
+  const percent = size === '0' ? '0%' : `${judgement.relativeError > 0 ? '+' : '−'}${size}%`;
   return `<dl class="zl-compare"><div><dt>${escapeHtml(text('kit.predict.prediction'))}</dt><dd>${amountHtml(prediction.value, unit)}</dd></div>`
     + `${result}<div><dt>${escapeHtml(text('kit.predict.error'))}</dt><dd><b>${percent}</b></dd></div></dl>`
     + scaleSvg(prediction.value / answer, text)

@@ -9,7 +9,7 @@ import { hasText, pageLanguage, pageRunner, text } from './page-data.js';
 import { bundledFile } from '../site-files.js';
 import { comparisonHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
-import { recallData, remember } from './store.js';
+import { recallData, remember, storageLasts } from './store.js';
 
 /** @typedef {import('./predict-view.js').Prediction} Prediction */
 /** @typedef {import('./judge.js').Answer} Answer */
@@ -101,7 +101,7 @@ class ZeroPredict extends HTMLElement {
       this.showResult(prediction, await fetchAnswer(this.exercise ?? ''), now);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.result.innerHTML = `<p class="zl-problem" role="alert">${escapeHtml(text('page.predict.unavailable', { reason }))}</p>`;
+      this.result.innerHTML = `<p class="zl-problem" role="alert">${escapeHtml(text(storageLasts() ? 'page.predict.unavailable' : 'page.predict.unavailable_not_kept', { reason }))}</p>`;
     }
   }
 

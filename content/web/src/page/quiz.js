@@ -9,17 +9,17 @@ import { bundledFile } from '../site-files.js';
 import { amountHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
 import { gradeChoice } from './grade.js';
+import { isSheet, quizKey, seed } from './quiz-address.js';
+import { afterAnswer, UNTOUCHED } from './quiz-data.js';
+import { sectionHtml, showReview } from './quiz-review.js';
 import { variantFor } from './seed.js';
-import { recallData, remember } from './store.js';
+import { recallData, remember, storageLasts } from './store.js';
 
 const MISSES_BEFORE_SOLUTION = 3;
-const address = new URLSearchParams(location.search);
-const seed = (address.get('seed') ?? '').trim();
-const isSheet = address.get('sheet') === '1';
 
 /**
- * @typedef {{given?: any, misses: number, hints: number, solved: boolean, shown: boolean}} QuizState
- * @typedef {{right: boolean, html: string}} Grade
+ * @typedef {import('./quiz-data.js').QuizState} QuizState
+ * @typedef {{right: boolean, html: string, error?: number}} Grade
  */
 
 class ZeroQuestion extends HTMLElement {
@@ -29,11 +29,12 @@ class ZeroQuestion extends HTMLElement {
     this.kind = this.getAttribute('kind') ?? 'number';
     this.drawVariant();
     /** @type {QuizState} */
-    this.state = { misses: 0, hints: 0, solved: false, shown: false, ...recallData(this.storeKey) };
+    this.state = { ...UNTOUCHED, ...recallData(this.storeKey) };
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       this.check();
     });
+    this.form.addEventListener('input', () => this.saveDraft());
     this.querySelector('[data-action=hint]')?.addEventListener('click', () => this.hint());
     this.querySelector('[data-action=solution]')?.addEventListener('click', () => this.solution(true));
     for (const button of this.querySelectorAll('[data-move]')) button.addEventListener('click', () => this.move(/** @type {HTMLElement} */ (button)));
@@ -41,7 +42,7 @@ class ZeroQuestion extends HTMLElement {
   }
 
   get storeKey() {
-    return keyOf(this.exercise ?? '');
+    return quizKey(this.exercise ?? '');
   }
 
   /** Asks the variant that the seed draws, if there is a seed and the item has variants. */
@@ -74,6 +75,17 @@ class ZeroQuestion extends HTMLElement {
     return new FormData(this.form).getAll('option').map(String);
   }
 
+  /** How sure the reader says to be, 1 to 3, or null. */
+  confidence() {
+    return Number(new FormData(this.form).get('confidence')) || null;
+  }
+
+  /** An answer that is not checked yet is kept too. */
+  saveDraft() {
+    this.state = { .../** @type {QuizState} */ (this.state), draft: this.given(), confidence: this.confidence() };
+    remember(this.storeKey, this.state);
+  }
+
   /** Puts back what was entered and shown before a reload. */
   async restore() {
     if (isSheet) {
@@ -81,13 +93,14 @@ class ZeroQuestion extends HTMLElement {
       if (key) this.showSolution(key);
       return;
     }
-    const { given, hints, shown, solved } = /** @type {QuizState} */ (this.state);
-    if (given !== undefined) this.fill(given);
+    const { given, draft = given, confidence, hints, shown, solved } = /** @type {QuizState} */ (this.state);
+    if (draft !== undefined) this.fill(draft);
+    if (confidence) /** @type {any} */ (this.form.elements).confidence.value = String(confidence);
     if (given !== undefined || hints || shown) this.dataset.verdict = solved ? 'right' : 'open';
     if (!hints && !shown && !solved) return;
     const answer = await this.answer();
     if (!answer) return;
-    if (solved) this.place('feedback').innerHTML = (await this.grade(answer, given)).html;
+    if (solved) this.place('feedback').innerHTML = this.grade(answer, given).html;
     if (hints) this.showHints(answer);
     if (shown) this.showSolution(answer);
   }
@@ -113,6 +126,7 @@ class ZeroQuestion extends HTMLElement {
     else other.after(item);
     button.focus();
     const place = [...(item.parentElement?.children ?? [])].indexOf(item) + 1;
+    this.saveDraft();
     this.place('feedback').textContent = text('quiz.moved', { option: item.querySelector('span')?.textContent ?? '', place });
   }
 
@@ -131,12 +145,21 @@ class ZeroQuestion extends HTMLElement {
     if (problem) return;
     const answer = await this.answer();
     if (!answer) return;
-    const { right, html } = this.grade(answer, given);
-    const misses = /** @type {QuizState} */ (this.state).misses + (right ? 0 : 1);
-    this.save({ given, solved: right, misses });
-    this.dataset.verdict = right ? 'right' : 'open';
-    this.place('feedback').innerHTML = html;
-    if (!right && misses >= MISSES_BEFORE_SOLUTION) this.solution(false);
+    const grade = this.grade(answer, given);
+    const state = afterAnswer(/** @type {QuizState} */ (this.state), given, this.answerKept(given, grade));
+    this.save({ ...state, draft: undefined });
+    this.dataset.verdict = grade.right ? 'right' : 'open';
+    const isSolutionDue = !grade.right && state.misses >= MISSES_BEFORE_SOLUTION;
+    this.place('feedback').innerHTML = grade.html + (grade.right ? '' : `<p>${sectionHtml(this)}</p>`)
+      + (isSolutionDue ? `<p>${escapeHtml(text('quiz.solution_below'))}</p>` : '');
+    if (isSolutionDue) this.solution(false);
+  }
+
+  /** This answer as the review and the calibration page need it. @param {any} given @param {Grade} grade */
+  answerKept(given, grade) {
+    const said = this.kind === 'number' ? given : given.map((/** @type {string} */ id) => this.optionText(id)).join(' · ');
+    const prompt = this.variant === null ? null : this.querySelector('legend')?.textContent ?? null; // a variant's own numbers
+    return { right: grade.right, confidence: this.confidence(), given: said, error: grade.error ?? null, prompt };
   }
 
   /** Why `given` cannot be judged yet; '' when it can. @param {any} given */
@@ -218,11 +241,11 @@ class ZeroQuestion extends HTMLElement {
 function gradeNumber(answer, given) {
   const parsed = readNumber(given, answer.unit);
   if ('problem' in parsed) return { right: false, html: escapeHtml(parsed.problem) };
-  const { verdict, mistake } = judge(answer, parsed.value);
+  const { verdict, mistake, relativeError } = judge(answer, parsed.value);
   const tolerance = `${answer.tolerance * 100}%`;
   const words = verdict === 'wrong' ? text('quiz.wrong') : verdict === 'mistake' ? text('kit.predict.mistake') : text(`kit.predict.${verdict}`, { tolerance });
   const named = mistake ? ` <strong>${escapeHtml(mistake.text[pageLanguage()])}</strong>` : '';
-  return { right: verdict === 'right', html: `<p class="zl-verdict-line zl-${verdict}">${escapeHtml(words)}${named}</p>` };
+  return { right: verdict === 'right', error: relativeError, html: `<p class="zl-verdict-line zl-${verdict}">${escapeHtml(words)}${named}</p>` };
 }
 
 /** @param {import('./grade.js').ChoiceGrade} grade @param {any} answer @returns {Grade} */
@@ -244,11 +267,6 @@ function numberSolution(answer) {
   return `<p class="zl-amount">${amountHtml(answer.answer, answer.unit)}</p><p>${escapeHtml(text('quiz.code'))}</p><pre class="zl-code" tabindex="0"><code>${escapeHtml(answer.code)}</code></pre>`;
 }
 
-/** Where an item's state is kept: one place for each seed. @param {string} exercise */
-function keyOf(exercise) {
-  return seed ? `quiz:${seed}:${exercise}` : `quiz:${exercise}`;
-}
-
 /** Says which seed the page was opened with, and whether it is the instructor's sheet. */
 function announceSeed() {
   const place = /** @type {HTMLElement} */ (document.querySelector('[data-part=quiz-seed]'));
@@ -263,14 +281,17 @@ customElements.define('zero-question', ZeroQuestion);
 
 const items = [...document.querySelectorAll('zero-question')];
 const progress = /** @type {HTMLElement} */ (document.querySelector('[data-part=quiz-progress]'));
-const keys = items.map((item) => keyOf(item.getAttribute('exercise') ?? ''));
+const keys = items.map((item) => quizKey(item.getAttribute('exercise') ?? ''));
 
 function showProgress() {
   const solved = keys.filter((key) => recallData(key)?.solved).length;
-  progress.textContent = text('quiz.progress', { solved, count: items.length });
+  const words = text('quiz.progress', { solved, count: items.length });
+  if (progress.textContent !== words) progress.textContent = words; // or a screen reader would hear it again
+  showReview();
 }
 
 document.addEventListener('zero-quiz', showProgress);
+if (!storageLasts()) progress.insertAdjacentHTML('afterend', `<p class="zl-note">${escapeHtml(text('page.not_kept'))}</p>`);
 document.querySelector('[data-action=forget-quiz]')?.addEventListener('click', () => {
   if (!confirm(text('quiz.forget_sure'))) return;
   keys.forEach((key) => remember(key, undefined));
