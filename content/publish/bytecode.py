@@ -14,19 +14,19 @@ from publish.tools import run_tool
 
 NODE_SCRIPT = paths.PUBLISH / "bytecode.mjs"
 PYODIDE_SCRIPT = paths.PUBLISH / "bytecode_in_pyodide.py"
-STDLIB = paths.BYTECODE / "stdlib-pyc.zip"
-ZEROLEDGER = paths.BYTECODE / "zeroledger.zip"
+STDLIB = paths.BYTECODE / "stdlib.zip.gz"
+ZEROLEDGER = paths.BYTECODE / "zeroledger.zip.gz"
 PACKAGE = paths.CONTENT / "zeroledger"
 TEXT_COPIES = ("training_loop.py",)  # sources that pages show, kept as text beside their byte code
 
 
 def compile_stdlib(console: Console) -> None:
-    """stdlib-pyc.zip: Pyodide's standard library, trimmed, deflated."""
+    """stdlib.zip.gz: Pyodide's standard library, trimmed."""
     compile_in_pyodide(PYODIDE_PACKAGE / "python_stdlib.zip", STDLIB)
 
 
 def compile_zeroledger(console: Console) -> None:
-    """zeroledger.zip: the accounting package; put on sys.path it can be imported as it is."""
+    """zeroledger.zip.gz: the accounting package; unpacked and put on sys.path it can be imported as it is."""
     sources = paths.STAGE / "zeroledger-sources.zip"
     with zipfile.ZipFile(sources, "w") as archive:
         for file in files_under(PACKAGE):

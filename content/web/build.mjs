@@ -1,8 +1,8 @@
-// Bundle the browser parts: node build.mjs <outdir> [entry …]
-// Every src/entries/*.js (or those named) becomes <outdir>/*.js; sandbox.html gets its three scripts and its script hash.
+// Bundle the browser parts: node build.mjs <outdir> <byte code folder>
+// Every src/entries/*.js becomes <outdir>/*.js; sandbox.html gets its three scripts and its script hash.
 
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -11,7 +11,20 @@ const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, 'src');
 const pyodide = join(here, 'node_modules/pyodide');
 
-const sizeOf = async (path) => (await stat(path)).size;
+const [outdirArgument, byteCode] = process.argv.slice(2);
+if (!outdirArgument || !byteCode) {
+  console.error('usage: node build.mjs <outdir> <byte code folder>');
+  process.exit(2);
+}
+const outdir = resolve(outdirArgument);
+
+// What the runner sends into its sandbox, by the names of runner/protocol.js.
+const parts = {
+  wasm: await readFile(join(pyodide, 'pyodide.asm.wasm')),
+  asm: await readFile(join(pyodide, 'pyodide.asm.mjs')),
+  stdlib: await readFile(join(byteCode, 'stdlib.zip.gz')),
+  zeroledger: await readFile(join(byteCode, 'zeroledger.zip.gz')),
+};
 const lock = JSON.parse(await readFile(join(pyodide, 'pyodide-lock.json'), 'utf8'));
 
 const common = {
@@ -22,22 +35,18 @@ const common = {
   legalComments: 'none',
   loader: { '.py': 'text' },
   define: {
-    PART_BYTES: JSON.stringify({
-      wasm: await sizeOf(join(pyodide, 'pyodide.asm.wasm')),
-      asm: await sizeOf(join(pyodide, 'pyodide.asm.mjs')),
-      stdlib: await sizeOf(join(pyodide, 'python_stdlib.zip')),
-    }),
+    PART_BYTES: JSON.stringify(Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, bytes.length]))),
     PYODIDE_LOCK_INFO: JSON.stringify({ ...lock.info, version: JSON.parse(await readFile(join(pyodide, 'package.json'), 'utf8')).version }),
   },
   logLevel: 'warning',
 };
 
-/** @param {string} outdir @param {string[]} wanted names without .js; none means all */
-async function bundleEntries(outdir, wanted) {
-  const all = (await readdir(join(source, 'entries'))).filter((name) => name.endsWith('.js')).sort();
-  const entries = wanted.length ? wanted.map((name) => `${name}.js`) : all;
+/** @param {string} snapshotKey names what a snapshot of Python's memory is made from */
+async function bundleEntries(snapshotKey) {
+  const entries = (await readdir(join(source, 'entries'))).filter((name) => name.endsWith('.js')).sort();
   await build({
     ...common,
+    define: { ...common.define, SNAPSHOT_KEY: JSON.stringify(snapshotKey) },
     entryPoints: entries.map((name) => join(source, 'entries', name)),
     outdir,
     loader: { ...common.loader, '.woff2': 'file', '.svg': 'file' },
@@ -64,12 +73,11 @@ async function classicScript(name) {
   return text;
 }
 
-/** @param {string} outdir */
-async function writeSandbox(outdir) {
-  const [frame, supervisor, interpreter, template] = await Promise.all([
+/** @param {string} interpreter the interpreter's script */
+async function writeSandbox(interpreter) {
+  const [frame, supervisor, template] = await Promise.all([
     classicScript('frame.js'),
     classicScript('supervisor.js'),
-    classicScript('interpreter.js'),
     readFile(join(source, 'runner/sandbox.html'), 'utf8'),
   ]);
   const values = {
@@ -82,11 +90,13 @@ async function writeSandbox(outdir) {
   await writeFile(join(outdir, 'sandbox.html'), html);
 }
 
-const [outdirArgument, ...wanted] = process.argv.slice(2);
-if (!outdirArgument) {
-  console.error('usage: node build.mjs <outdir> [entry …]');
-  process.exit(2);
+/** @param {string} interpreter @returns {string} a hash of all that decides what Python's memory looks like */
+function snapshotKeyOf(interpreter) {
+  const hash = createHash('sha256').update(interpreter);
+  for (const bytes of Object.values(parts)) hash.update(bytes);
+  return hash.digest('hex').slice(0, 20);
 }
-const outdir = resolve(outdirArgument);
+
 await mkdir(outdir, { recursive: true });
-await Promise.all([bundleEntries(outdir, wanted), writeSandbox(outdir)]);
+const interpreter = await classicScript('interpreter.js');
+await Promise.all([bundleEntries(snapshotKeyOf(interpreter)), writeSandbox(interpreter)]);

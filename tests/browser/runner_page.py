@@ -2,6 +2,11 @@
 
 import contextlib
 
+# Resolves when the number of snapshots that the browser keeps for the site is the argument.
+SNAPSHOTS_KEPT = """async (wanted) => {
+  const count = async () => (await caches.has('zero-python')) ? (await (await caches.open('zero-python')).keys()).length : 0;
+  while (await count() !== wanted) await new Promise((resolve) => setTimeout(resolve, 100));
+}"""
 # Any document that the server really sends will do; one made up by Playwright would count as a public address, from
 # which Chromium refuses requests to this machine, and then no test could tell what the sandbox refuses.
 DOCUMENT = "static/zero/runner.js"
@@ -30,12 +35,35 @@ window.go = async (source, options = {}) => {
 def runner_page(browser, site, **options):
     """Open the page; `page.evaluate("go(source, options)")` there runs Python and gives RunResult with out, err."""
     context = browser.new_context(**options)
+    yield visit(context, site)
+    context.close()
+
+
+@contextlib.contextmanager
+def later_visit(browser, site):
+    """The same page on a later visit, when a snapshot of Python's memory lies in the browser's cache."""
+    context = browser.new_context()
+    leave_snapshot(context, site)
+    yield visit(context, site)
+    context.close()
+
+
+def visit(context, site):
+    """A new page of the context with the runner on it, not started."""
     page = context.new_page()
     page.goto(site.url + DOCUMENT)
     page.add_script_tag(content=SCRIPT, type="module")
     page.wait_for_function("!!window.go")
-    yield page
-    context.close()
+    return page
+
+
+def leave_snapshot(context, site):
+    """A first visit that lasts until the snapshot is kept."""
+    page = visit(context, site)
+    assert go(page, "1 + 1")["value"] == "2"
+    assert page.evaluate("runner.startedFrom") == "files"
+    page.evaluate(SNAPSHOTS_KEPT, 1)
+    page.close()
 
 
 def go(page, source, **options):

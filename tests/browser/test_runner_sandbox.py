@@ -7,7 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from runner_page import go, runner_page
+from runner_page import go, later_visit
 
 CANARY = "CANARY-7f3a9c"
 
@@ -194,8 +194,8 @@ def evil():
 
 @pytest.fixture(scope="module")
 def page(browser, site, evil):
-    """The runner's page, with canaries in all the storage that the site's origin has, and records of what reaches it."""
-    with runner_page(browser, site) as page:
+    """The runner's page on a later visit, with canaries in all storage of the site's origin, and records of what reaches it."""
+    with later_visit(browser, site) as page:
         page.evaluate(
             """async (canary) => {
                 localStorage.setItem('canary', canary);
@@ -215,6 +215,7 @@ def page(browser, site, evil):
             CANARY,
         )
         assert go(page, "1 + 1")["value"] == "2"
+        assert page.evaluate("runner.startedFrom") == "snapshot"
         page.evaluate("window.heard.length = 0")
         yield page
 

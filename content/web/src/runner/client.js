@@ -4,6 +4,7 @@ import { bundledFile } from '../site-files.js';
 import { LoadError, PartsLoader } from './load-parts.js';
 import { MAX_LIMIT_MS } from './protocol.js';
 import { openSandbox } from './sandbox-frame.js';
+import { SnapshotStore } from './snapshot-store.js';
 
 /** @typedef {import('./protocol.js').RunResult} RunResult */
 /** @typedef {import('./protocol.js').OutputKind} OutputKind */
@@ -41,6 +42,9 @@ export class Runner extends EventTarget {
     this.step = null;
     this.progress = { loadedBytes: 0, totalBytes: 0 };
     this.message = '';
+    /** @type {'files'|'snapshot'|null} */
+    this.startedFrom = null;
+    this.snapshots = new SnapshotStore(this.siteBase);
     /** @type {Map<number, PendingRun>} */
     this.pending = new Map();
     this.lastId = 0;
@@ -84,11 +88,23 @@ export class Runner extends EventTarget {
     // The port keeps what is sent until the frame has its end.
     sandbox.connected.catch((error) => this.fail(error.message));
     try {
-      await loader.deliverTo(send);
+      const [isAsBuilt, hasSnapshot] = await Promise.all([
+        loader.deliverTo((name, chunk) => send({ type: 'part', name, chunk }, chunk ? [chunk.buffer] : [])),
+        this.sendSnapshot(send),
+      ]);
+      const makeSnapshot = isAsBuilt && !hasSnapshot && this.snapshots.isUsable;
+      send({ type: 'sent', useSnapshot: isAsBuilt && hasSnapshot, makeSnapshot }, []);
       if (this.phase === 'loading') this.setState('loading', 'starting');
     } catch (error) {
       if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
     }
+  }
+
+  /** @param {(message: any, transfer: Transferable[]) => void} send @returns {Promise<boolean>} whether there was one */
+  async sendSnapshot(send) {
+    const bytes = await this.snapshots.read();
+    if (bytes) send({ type: 'snapshot', bytes }, [bytes]);
+    return bytes !== null;
   }
 
   /** @param {{loadedBytes: number, totalBytes: number}} progress */
@@ -145,15 +161,19 @@ export class Runner extends EventTarget {
   /** @param {import('./protocol.js').SupervisorMessage} message */
   receive(message) {
     this.log?.('from sandbox', message);
-    if (message.type === 'ready') this.becomeReady();
+    if (message.type === 'ready') this.becomeReady(message.fromSnapshot);
     else if (message.type === 'failed') this.fail(message.message);
     else if (message.type === 'started') this.onStarted(message.id);
     else if (message.type === 'output') this.passOutput(message);
     else if (message.type === 'done') this.finish(message.id, message.result);
+    else if (message.type === 'snapshot') this.snapshots.write(message.bytes);
+    else if (message.type === 'snapshot failed') this.snapshots.drop();
   }
 
-  becomeReady() {
+  /** @param {boolean} fromSnapshot */
+  becomeReady(fromSnapshot) {
     clearTimeout(this.bootTimer);
+    this.startedFrom = fromSnapshot ? 'snapshot' : 'files';
     this.setState('ready', null);
     const waiting = this.outbox;
     this.outbox = [];
@@ -205,6 +225,7 @@ export class Runner extends EventTarget {
   fail(message) {
     if (this.phase === 'failed') return;
     clearTimeout(this.bootTimer);
+    if (this.phase === 'loading') this.snapshots.drop(); // in case it was that
     this.loader?.abort();
     this.sandbox?.frame.remove();
     this.sandbox?.port.close();

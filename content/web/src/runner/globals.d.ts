@@ -1,3 +1,4 @@
 // What build.mjs defines.
-declare const PART_BYTES: { wasm: number; asm: number; stdlib: number };
+declare const PART_BYTES: { wasm: number; asm: number; stdlib: number; zeroledger: number };
 declare const PYODIDE_LOCK_INFO: Record<string, string>;
+declare const SNAPSHOT_KEY: string;

@@ -11,21 +11,19 @@ export class InterpreterHandle {
     this.innerPort = port2;
     /** @type {(message: any) => void} */
     this.onmessage = () => {};
-    this.used = false;
-    this.isReady = false;
+    /** @type {((bytes: ArrayBuffer) => void)|undefined} */
+    this.onSnapshot = undefined;
     this.ready = new Promise((resolve, reject) => {
       this.worker.onerror = (event) => reject(new Error(`the Python worker failed: ${event.message ?? 'no details'}`));
       this.port.onmessage = (event) => this.receive(event.data, () => resolve(this), reject);
     });
-    this.ready.then(
-      () => (this.isReady = true),
-      () => {},
-    );
+    this.ready.catch(() => {}); // whoever waits for it is told
   }
 
   /** @param {any} message @param {() => void} resolve @param {(error: Error) => void} reject */
   receive(message, resolve, reject) {
-    if (message.type === 'ready') resolve();
+    if (message.type === 'snapshot') this.takeSnapshot(message.bytes);
+    else if (message.type === 'ready') this.becomeReady(resolve);
     else if (message.type === 'failed') reject(new Error(message.message));
     else this.onmessage(message);
   }
@@ -35,9 +33,21 @@ export class InterpreterHandle {
     this.worker.postMessage({ type: 'asm', text });
   }
 
-  /** @param {InterpreterParts} parts */
-  boot(parts) {
-    this.worker.postMessage({ type: 'boot', parts }, [this.innerPort]);
+  /** @param {InterpreterParts} parts @param {(bytes: ArrayBuffer) => void} [onSnapshot] wants its memory before anything runs */
+  boot(parts, onSnapshot) {
+    this.onSnapshot = onSnapshot;
+    this.worker.postMessage({ type: 'boot', parts, makeSnapshot: Boolean(onSnapshot) }, [this.innerPort]);
+  }
+
+  /** @param {() => void} resolve */
+  becomeReady(resolve) {
+    this.onSnapshot = undefined; // reader's code may run from here on
+    resolve();
+  }
+
+  /** @param {unknown} bytes */
+  takeSnapshot(bytes) {
+    if (bytes instanceof ArrayBuffer) this.onSnapshot?.(bytes);
   }
 
   terminate() {

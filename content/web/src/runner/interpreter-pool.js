@@ -7,10 +7,16 @@ const SPARE_DELAY_MS = 300;
 /** @typedef {import('./protocol.js').InterpreterParts} InterpreterParts */
 
 export class InterpreterPool {
-  /** @param {string} url of the interpreter's script @param {boolean} keepSpare */
-  constructor(url, keepSpare) {
+  /**
+   * @param {string} url of the interpreter's script
+   * @param {boolean} keepSpare
+   * @param {(bytes: ArrayBuffer) => void} onSnapshot takes the memory of an interpreter that ran nothing yet
+   */
+  constructor(url, keepSpare, onSnapshot) {
     this.url = url;
     this.keepSpare = keepSpare;
+    this.onSnapshot = onSnapshot;
+    this.wantsSnapshot = false;
     /** @type {InterpreterParts|null} */
     this.parts = null;
     this.current = new InterpreterHandle(url);
@@ -23,6 +29,14 @@ export class InterpreterPool {
   async boot(parts) {
     this.parts = parts;
     this.current.boot(parts);
+    await this.current.ready;
+  }
+
+  /** @param {InterpreterParts} parts others than those that did not work */
+  async bootAgain(parts) {
+    this.current.terminate();
+    this.parts = parts;
+    this.current = this.make();
     await this.current.ready;
   }
 
@@ -50,15 +64,23 @@ export class InterpreterPool {
   prepareSpare() {
     clearTimeout(this.spareTimer);
     if (!this.keepSpare || this.spare) return;
-    this.spareTimer = setTimeout(() => {
-      this.spare = this.make();
-      this.spare.ready.catch(() => this.dropSpare());
-    }, SPARE_DELAY_MS);
+    this.spareTimer = setTimeout(() => this.makeSpare(), SPARE_DELAY_MS);
   }
 
-  dropSpare() {
-    this.spare?.terminate();
-    this.spare = null;
-    this.keepSpare = false;
+  /** The first spare also leaves a picture of its memory for the next visit. */
+  makeSpare() {
+    const spare = new InterpreterHandle(this.url);
+    const makesSnapshot = this.wantsSnapshot;
+    this.wantsSnapshot = false;
+    spare.boot(/** @type {InterpreterParts} */ (this.parts), makesSnapshot ? this.onSnapshot : undefined);
+    spare.ready.catch(() => this.dropSpare(spare, makesSnapshot));
+    this.spare = spare;
+  }
+
+  /** @param {InterpreterHandle} spare @param {boolean} mayTryAgain */
+  dropSpare(spare, mayTryAgain) {
+    spare.terminate();
+    if (this.spare === spare) this.spare = null;
+    this.keepSpare = mayTryAgain;
   }
 }

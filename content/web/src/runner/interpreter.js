@@ -20,23 +20,25 @@ const LEDGER_PATH = '/zeroledger.zip';
 let asm;
 
 self.onmessage = (event) => {
-  const { type, port, text, parts } = event.data;
+  const { type, text, parts, makeSnapshot } = event.data;
   if (type === 'asm') asm = importText(text);
   if (type === 'boot') {
     self.onmessage = null;
     asm ??= importText(parts.asm);
-    boot(parts, event.ports[0] ?? port);
+    boot(parts, event.ports[0], makeSnapshot);
   }
 };
 
 /**
  * @param {import('./protocol.js').InterpreterParts} parts
  * @param {MessagePort} port to the supervisor; only closures below can reach it
+ * @param {boolean} makeSnapshot
  */
-async function boot(parts, port) {
-  const post = MessagePort.prototype.postMessage.bind(port);
+async function boot(parts, port, makeSnapshot) {
+  const postMessage = MessagePort.prototype.postMessage.bind(port);
+  const post = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer = []) => postMessage(message, transfer);
   try {
-    const { run, warmUp } = await makeInterpreter(parts, post);
+    const { run, warmUp } = await makeInterpreter(parts, makeSnapshot, post);
     port.onmessage = (event) => run(event.data);
     post({ type: 'ready' });
     setTimeout(warmUp, WARM_UP_AFTER_MS);
@@ -47,10 +49,11 @@ async function boot(parts, port) {
 
 /**
  * @param {import('./protocol.js').InterpreterParts} parts
- * @param {(message: any) => void} post
+ * @param {boolean} makeSnapshot
+ * @param {(message: any, transfer?: Transferable[]) => void} post
  * @returns {Promise<{run: (request: CellRequest) => void, warmUp: () => void}>}
  */
-async function makeInterpreter(parts, post) {
+async function makeInterpreter(parts, makeSnapshot, post) {
   const clock = new GuardClock();
   const crash = new CrashStack();
   const isFlagRaised = makeFlagReader();
@@ -59,8 +62,10 @@ async function makeInterpreter(parts, post) {
   const output = new OutputBatcher((pieces) => post({ type: 'output', nonce, pieces }));
   capMemory(() => (memoryRefused = true));
 
-  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm), clock.poll);
+  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm), clock.poll, makeSnapshot);
   pyodide.FS.writeFile(LEDGER_PATH, new Uint8Array(parts.zeroledger));
+  if (!parts.snapshot) loadRunner(pyodide);
+  if (makeSnapshot) postSnapshot(pyodide, post);
   connectOutput(pyodide, output, clock, crash);
   const { runCell, warmUp } = preparePython(pyodide);
   pyodide.setInterruptBuffer(new Uint8Array(1)); // makes Python ask; clock.poll is what answers
@@ -134,11 +139,8 @@ function connectOutput(pyodide, output, clock, crash) {
   pyodide.setStderr(stream('err'));
 }
 
-/**
- * @param {any} pyodide
- * @returns {{runCell: (source: string, session: string, result: string) => string, warmUp: () => void}}
- */
-function preparePython(pyodide) {
+/** Load the runner's Python files. @param {any} pyodide */
+function loadRunner(pyodide) {
   const load = pyodide.runPython(
     `def load(name, source):
     import builtins, sys, types
@@ -150,10 +152,32 @@ function preparePython(pyodide) {
 load`,
     { filename: '<zero-runner load>' },
   );
-  let last;
-  for (const name of PYTHON_MODULES) last = load(name, pythonSources[name]);
-  const cellRunner = last.prepare(LEDGER_PATH);
-  return { runCell: cellRunner.run, warmUp: cellRunner.warm_up };
+  for (const name of PYTHON_MODULES) load(name, pythonSources[name]).destroy();
+  load.destroy();
+}
+
+/**
+ * Send Python's memory as it is now, with what nearly every cell imports. It must hold no JavaScript objects of ours.
+ * @param {any} pyodide @param {(message: any, transfer?: Transferable[]) => void} post
+ */
+function postSnapshot(pyodide, post) {
+  pyodide.runPython(`__import__('boot').warm_up('${LEDGER_PATH}')`, { filename: '<zero-runner load>' });
+  try {
+    const bytes = pyodide.makeMemorySnapshot().buffer;
+    post({ type: 'snapshot', bytes }, [bytes]);
+  } catch (error) {
+    console.warn(`no snapshot of Python: ${describe(error)}`); // a spare all the same
+  }
+}
+
+/**
+ * @param {any} pyodide
+ * @returns {{runCell: (source: string, session: string, result: string) => string, warmUp: () => void}}
+ */
+function preparePython(pyodide) {
+  const boot = pyodide.runPython("__import__('boot')", { filename: '<zero-runner load>' });
+  const cellRunner = boot.prepare(LEDGER_PATH);
+  return { runCell: cellRunner.run, warmUp: () => boot.warm_up(LEDGER_PATH) };
 }
 
 /** @param {unknown} error */

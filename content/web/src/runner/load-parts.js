@@ -1,19 +1,20 @@
-// Fetch what Python is made of, in parallel, and hand each piece on as it comes.
+// Fetch what Python is made of, in parallel, and pass each piece on as it comes.
 
 import { bundledFile } from '../site-files.js';
 
+/** @typedef {import('./protocol.js').PartName} PartName */
 /** @typedef {{loadedBytes: number, totalBytes: number}} LoadProgress */
 
 /** Pyodide's own files lie under the site for JupyterLite too; the version tells a cache which one this build needs. */
 const pyodideFile = (/** @type {string} */ name, /** @type {URL} */ siteBase) =>
   new URL(`static/pyodide/${name}?v=${PYODIDE_LOCK_INFO.version}`, siteBase);
 
-/** The parts, and about how big they are (for the progress bar; measured at build). */
+/** The parts, and how big they are (measured at build). @type {{name: PartName, url: (base: URL) => URL, bytes: number}[]} */
 const PARTS = [
-  { url: (/** @type {URL} */ base) => pyodideFile('pyodide.asm.wasm', base), bytes: PART_BYTES.wasm },
-  { url: (/** @type {URL} */ base) => pyodideFile('pyodide.asm.mjs', base), bytes: PART_BYTES.asm },
-  { url: () => bundledFile('stdlib-pyc.zip'), bytes: PART_BYTES.stdlib },
-  { url: () => bundledFile('zeroledger.zip'), bytes: 50_000 },
+  { name: 'wasm', url: (base) => pyodideFile('pyodide.asm.wasm', base), bytes: PART_BYTES.wasm },
+  { name: 'asm', url: (base) => pyodideFile('pyodide.asm.mjs', base), bytes: PART_BYTES.asm },
+  { name: 'stdlib', url: () => bundledFile('stdlib.zip.gz'), bytes: PART_BYTES.stdlib },
+  { name: 'zeroledger', url: () => bundledFile('zeroledger.zip.gz'), bytes: PART_BYTES.zeroledger },
 ];
 
 /** A part could not be had; the message names the file and why. */
@@ -40,17 +41,14 @@ export class PartsLoader {
   }
 
   /**
-   * @param {(message: import('./protocol.js').PageMessage, transfer: Transferable[]) => void} send
-   * @returns {Promise<void>} rejects with LoadError
+   * @param {(name: PartName, chunk: Uint8Array<ArrayBuffer>|null) => void} send null ends a part
+   * @returns {Promise<boolean>} whether all parts are as long as at build; rejects with LoadError
    */
   async deliverTo(send) {
-    const [wasm, asm, stdlib, zeroledger] = this.responses;
-    await Promise.all([
-      this.stream(wasm, (chunk) => send({ type: 'wasm', chunk }, chunk ? [chunk.buffer] : [])),
-      this.whole(asm).then((bytes) => send({ type: 'part', name: 'asm', text: new TextDecoder().decode(bytes) }, [])),
-      this.whole(stdlib).then((bytes) => send({ type: 'part', name: 'stdlib', bytes }, [bytes])),
-      this.whole(zeroledger).then((bytes) => send({ type: 'part', name: 'zeroledger', bytes }, [bytes])),
-    ]);
+    const lengths = await Promise.all(
+      PARTS.map(({ name }, index) => this.stream(this.responses[index], (chunk) => send(name, chunk))),
+    );
+    return PARTS.every(({ bytes }, index) => bytes === lengths[index]);
   }
 
   /** @param {URL} url @returns {Promise<Response>} */
@@ -68,14 +66,17 @@ export class PartsLoader {
   /**
    * @param {Promise<Response>} request
    * @param {(chunk: Uint8Array<ArrayBuffer>|null) => void} onChunk null at the end
+   * @returns {Promise<number>} bytes
    */
   async stream(request, onChunk) {
     const response = await request;
     const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body).getReader();
+    let length = 0;
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) break;
+        length += value.byteLength;
         this.count(value.byteLength);
         onChunk(value);
       }
@@ -83,14 +84,7 @@ export class PartsLoader {
       throw new LoadError(`${new URL(response.url).pathname}: the connection broke off`);
     }
     onChunk(null);
-  }
-
-  /** @param {Promise<Response>} request @returns {Promise<ArrayBuffer>} */
-  async whole(request) {
-    /** @type {Uint8Array<ArrayBuffer>[]} */
-    const chunks = [];
-    await this.stream(request, (chunk) => chunk && chunks.push(chunk));
-    return new Blob(chunks).arrayBuffer();
+    return length;
   }
 
   /** @param {number} bytes */

@@ -46,24 +46,32 @@ export const PYTHON_MODULES = ['guard', 'loop', 'tracebacks', 'restore', 'cell',
  */
 
 /** @typedef {{type: 'stop', id: number}} StopRequest */
-/** @typedef {{type: 'part', name: 'asm', text: string} | {type: 'part', name: 'stdlib'|'zeroledger', bytes: ArrayBuffer}} PartMessage */
-/** @typedef {{type: 'wasm', chunk: Uint8Array|null}} WasmMessage a piece of the WebAssembly module; null ends it */
-/** @typedef {RunRequest|StopRequest|PartMessage|WasmMessage} PageMessage */
+/** @typedef {'wasm'|'asm'|'stdlib'|'zeroledger'} PartName */
+/** @typedef {{type: 'part', name: PartName, chunk: Uint8Array<ArrayBuffer>|null}} PartMessage null ends the part */
+/** @typedef {{type: 'snapshot', bytes: ArrayBuffer}} SnapshotMessage from the page one to start from, to the page one to keep */
+/**
+ * @typedef {object} SentMessage that was all
+ * @property {'sent'} type
+ * @property {boolean} useSnapshot the snapshot fits these parts
+ * @property {boolean} makeSnapshot the page would keep one
+ */
+/** @typedef {RunRequest|StopRequest|PartMessage|SnapshotMessage|SentMessage} PageMessage */
 
 /** @typedef {[OutputKind, string]} OutputPiece */
 /** @typedef {{type: 'output', id: number, pieces: OutputPiece[]}} OutputMessage */
 /** @typedef {{type: 'done', id: number, result: RunResult}} DoneMessage */
 /** @typedef {{type: 'started', id: number}} StartedMessage the run has left the queue */
-/** @typedef {{type: 'ready'} | {type: 'failed', message: string}} BootMessage */
-/** @typedef {{type: 'log', text: string}} LogMessage */
-/** @typedef {OutputMessage|DoneMessage|StartedMessage|BootMessage|LogMessage} SupervisorMessage */
+/** @typedef {{type: 'ready', fromSnapshot: boolean} | {type: 'failed', message: string}} BootMessage */
+/** @typedef {{type: 'snapshot failed'}} SnapshotFailedMessage Python did not start from it */
+/** @typedef {OutputMessage|DoneMessage|StartedMessage|BootMessage|SnapshotMessage|SnapshotFailedMessage} SupervisorMessage */
 
 /**
  * @typedef {object} InterpreterParts what an interpreter is made of
  * @property {string} asm source of pyodide.asm.mjs
  * @property {WebAssembly.Module} module
- * @property {ArrayBuffer} stdlib
- * @property {ArrayBuffer} zeroledger
+ * @property {ArrayBuffer} stdlib a zip archive of byte code
+ * @property {ArrayBuffer} zeroledger another
+ * @property {ArrayBuffer|null} snapshot memory to start from
  */
 
 /**

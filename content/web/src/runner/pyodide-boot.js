@@ -19,9 +19,10 @@ export function importText(source) {
  * @param {import('./protocol.js').InterpreterParts} parts
  * @param {Promise<any>} asm the imported pyodide.asm.mjs
  * @param {() => number} poll answers Python's question for signals
+ * @param {boolean} willMakeSnapshot
  * @returns {Promise<any>} Pyodide's API
  */
-export async function startPyodide(parts, asm, poll) {
+export async function startPyodide(parts, asm, poll, willMakeSnapshot) {
   answerFetchesFrom(parts.stdlib);
   useCompiled(parts.module, poll);
   return loadPyodide(
@@ -32,6 +33,8 @@ export async function startPyodide(parts, asm, poll) {
       lockFileContents: EMPTY_LOCK,
       jsglobals: Object.freeze(Object.create(null)),
       stdin: () => null,
+      _makeSnapshot: willMakeSnapshot,
+      _loadSnapshot: parts.snapshot ?? undefined,
     }),
   );
 }

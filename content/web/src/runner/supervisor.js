@@ -2,6 +2,7 @@
 // its realm. It is a worker of its own so that a background page's throttled timers do not matter.
 
 import { InterpreterPool } from './interpreter-pool.js';
+import { PartsInbox } from './parts-inbox.js';
 import { SupervisedRun } from './supervised-run.js';
 
 /** @typedef {import('./protocol.js').PageMessage} PageMessage */
@@ -12,7 +13,7 @@ class Supervisor {
   /** @param {string} interpreterSource @param {boolean} keepSpare */
   constructor(interpreterSource, keepSpare) {
     const url = URL.createObjectURL(new Blob([interpreterSource], { type: 'text/javascript' }));
-    this.pool = new InterpreterPool(url, keepSpare);
+    this.pool = new InterpreterPool(url, keepSpare, (bytes) => this.page?.postMessage({ type: 'snapshot', bytes }, [bytes]));
     /** @type {MessagePort|null} */
     this.page = null;
     /** @type {RunRequest[]} */
@@ -20,9 +21,10 @@ class Supervisor {
     /** @type {SupervisedRun|null} */
     this.running = null;
     this.busy = true; // until the first interpreter is ready
-    /** @type {Record<string, any>} */
-    this.parts = {};
-    this.compiling = this.compileStream();
+    /** @type {ArrayBuffer|null} */
+    this.snapshot = null;
+    this.inbox = new PartsInbox();
+    this.inbox.asm.then((text) => this.pool.current.sendAsm(text)); // it takes as long to read as the rest to arrive
   }
 
   /** @param {MessagePort} port */
@@ -32,56 +34,42 @@ class Supervisor {
     this.bootWhenComplete();
   }
 
-  /** Compile the WebAssembly module while its bytes come in. */
-  compileStream() {
-    /** @type {ReadableStream<Uint8Array>} */
-    const stream = new ReadableStream({
-      start: (controller) => {
-        this.wasmStream = controller;
-      },
-    });
-    const response = new Response(stream, { headers: { 'Content-Type': 'application/wasm' } });
-    return WebAssembly.compileStreaming(response);
-  }
-
   /** @param {PageMessage} message */
   receive(message) {
-    if (message.type === 'wasm') this.takeWasm(message.chunk);
-    else if (message.type === 'part') this.takePart(message);
+    if (message.type === 'part') this.inbox.take(message.name, message.chunk);
+    else if (message.type === 'snapshot') this.snapshot = message.bytes;
+    else if (message.type === 'sent') this.takeEnd(message);
     else if (message.type === 'run') this.enqueue(message);
     else if (message.type === 'stop') this.stop(message.id);
   }
 
-  /** @param {Uint8Array|null} chunk */
-  takeWasm(chunk) {
-    if (chunk) this.wasmStream?.enqueue(chunk);
-    else this.wasmStream?.close();
-  }
-
-  /** @param {import('./protocol.js').PartMessage} message */
-  takePart(message) {
-    if (message.name === 'asm') {
-      this.parts.asm = message.text;
-      this.pool.current.sendAsm(message.text);
-    } else {
-      this.parts[message.name] = message.bytes;
-    }
-    this.gotPart?.();
+  /** @param {import('./protocol.js').SentMessage} message */
+  takeEnd({ useSnapshot, makeSnapshot }) {
+    this.pool.wantsSnapshot = makeSnapshot;
+    this.inbox.setSnapshot(useSnapshot ? this.snapshot : null);
+    this.snapshot = null;
   }
 
   async bootWhenComplete() {
     try {
-      const module = await this.compiling;
-      while (!(this.parts.asm && this.parts.stdlib && this.parts.zeroledger)) {
-        await /** @type {Promise<void>} */ (new Promise((resolve) => (this.gotPart = resolve)));
-      }
-      const { asm, stdlib, zeroledger } = this.parts;
-      await this.pool.boot({ asm, stdlib, zeroledger, module });
-      this.post({ type: 'ready' });
+      const parts = await this.inbox.complete();
+      await this.boot(parts);
+      this.post({ type: 'ready', fromSnapshot: this.pool.parts?.snapshot != null });
       this.busy = false;
       this.next();
     } catch (error) {
       this.post({ type: 'failed', message: String(error instanceof Error ? error.message : error) });
+    }
+  }
+
+  /** @param {import('./protocol.js').InterpreterParts} parts */
+  async boot(parts) {
+    try {
+      await this.pool.boot(parts);
+    } catch (error) {
+      if (!parts.snapshot) throw error;
+      this.post({ type: 'snapshot failed' });
+      await this.pool.bootAgain({ ...parts, snapshot: null });
     }
   }
 

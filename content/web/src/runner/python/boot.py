@@ -1,4 +1,4 @@
-"""Called once by the worker after the runner's modules are loaded: prepare the interpreter, return what runs cells."""
+"""Called by the worker after the runner's modules are loaded: prepare the interpreter, return what runs cells."""
 
 import sys
 
@@ -10,9 +10,18 @@ from loop import install as install_loop
 RUNNER_MODULES = ("guard", "loop", "tracebacks", "restore", "cell", "harden", "boot")
 
 
-def prepare(extra_path):
-    """Make the interpreter safe to hand to a reader; `extra_path` is where zeroledger lies. Return a CellRunner."""
-    sys.path.append(extra_path)
+def warm_up(ledger_path):
+    """Import what nearly every cell of the site imports, so that no run need wait for it."""
+    _add_path(ledger_path)
+    try:
+        exec("from zeroledger import *", {})
+    except ImportError:
+        pass  # the first cell that needs it will say so
+
+
+def prepare(ledger_path):
+    """Make the interpreter safe to hand to a reader; `ledger_path` is where zeroledger lies. Return a CellRunner."""
+    _add_path(ledger_path)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
     forget_browser_objects()
@@ -23,6 +32,11 @@ def prepare(extra_path):
     for name in RUNNER_MODULES:
         sys.modules.pop(name, None)
     return CellRunner()
+
+
+def _add_path(path):
+    if path not in sys.path:
+        sys.path.append(path)
 
 
 RUNNER_FILES.add(prepare.__code__.co_filename)

@@ -40,13 +40,6 @@ class CellRunner:
         self._state = InterpreterState()
         self._sessions = {}
 
-    def warm_up(self):
-        """Import what nearly every cell of the site imports, so that the first run need not wait for it."""
-        try:
-            exec("from zeroledger import *", {})
-        except ImportError:
-            pass  # the first cell that needs it will say so
-
     def run(self, source, session, result_mode):
         """Run `source` in the namespace `session`. Return JSON text: {status, value, error, errorType, spent}.
 
