@@ -2,14 +2,16 @@
 
 import pytest
 from cases import assert_matches, cases_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zeroledger import PRESETS, TransformerShape, ledger, recipe
+from zeroledger.cli import main
 from zeroledger.capacity import STAGE_NAMES, max_model_params
 from zeroledger.errors import InvalidInput
 from zeroledger.peers import peer_answers
 from zeroledger.peers_calculators import accelerate_estimate, cookbook_estimate
+from zeroledger.peers_reasons import compare_estimators
 from zeroledger.peers_deepspeed import zero2_estimate, zero3_estimate
 from zeroledger.peers_llm_analysis import llm_analysis
 from zeroledger.peers_megatron import MegatronArgs, activation_bytes, activation_bytes_without_sp, weight_and_optimizer_bytes
@@ -194,3 +196,25 @@ def test_answers_side_by_side():
 def test_bad_input_is_refused(call):
     with pytest.raises(InvalidInput, match="expected"):
         call()
+
+
+@given(st.sampled_from(("llama-2-7b", "gpt2-xl", "mixtral-8x7b")), st.integers(1, 512), st.integers(0, 3))
+@settings(max_examples=25, deadline=None)
+def test_every_difference_is_taken_apart_to_the_byte(name, ranks, stage):
+    told = compare_estimators(name, ranks, stage)
+    for each in told.estimators:
+        if each.num_bytes is None:
+            assert each.who == "deepspeed" and stage < 2
+            continue
+        assert told.states_bytes + sum(size for _, size in each.terms) == each.num_bytes
+        assert abs(dict(each.terms).get("rounding", 0)) < 16 * ranks, "no reason is hidden in the rounding"
+    plain = told.as_dict()["peak"]
+    states = sum(size for name, size in plain["accounts"].items() if name in ("sharded_params", "unsharded_params", "master_params",
+                 "sharded_grads", "unsharded_grads", "optimizer_states"))
+    assert states + sum(plain["on_top"].values()) == plain["bytes"]
+
+
+def test_the_reasons_are_printed(capsys):
+    assert main(["peers", "--model", "llama-2-7b"]) == 0
+    text = capsys.readouterr().out
+    assert "+1.57 GiB" in text and "every rank is taken to hold all states" in text

@@ -13,4 +13,4 @@ def build(console: Console) -> None:
     pages.build(fresh_folder(paths.PAGES))
 
 
-STEP = Step("lesson pages", build, inputs=(paths.CONTENT,), outputs=(paths.PAGES,), after=(scripts.STEP,))
+STEP = Step("lesson pages", build, inputs=(paths.CONTENT, paths.TESTS / "torch/results"), outputs=(paths.PAGES,), after=(scripts.STEP,))

@@ -22,6 +22,7 @@ from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .headings import toc
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
+from .measured_page import FOLDER as MEASURE_FOLDER, SLUG as MEASURED_SLUG, measured_page, write_files
 from .page_exporter import LessonPageExporter, drawn_text
 from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, hints_of, quiz_page, sections as quiz_sections, stop, variant_data
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
@@ -152,6 +153,7 @@ def build(folder):
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
             _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang), lessons))
             _write(home / CALIBRATION_SLUG / "index.html", calibration_page(exporter, calibration_context(lang), lessons))
+            _write(home / MEASURED_SLUG / "index.html", measured_page(exporter, measured_context(lang)))
             for at, lesson in enumerate(lessons):
                 following = [*lessons, stop()][at + 1 : at + 2]
                 neighbours = (("page.previous", lessons[max(at - 1, 0) : at]), ("page.next", following))
@@ -161,6 +163,7 @@ def build(folder):
         write_answers(folder / BUNDLES / "exercises")
         write_keys(folder / BUNDLES / "questions")
         write_variants(folder / BUNDLES / "variants")
+        write_files(folder / MEASURE_FOLDER)
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
@@ -197,6 +200,13 @@ def calibration_context(lang):
     title = i18n.text("page.calibration.title", lang)
     return PageContext(lang=lang, root="../../", slug=CALIBRATION_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
                        description=i18n.text("page.calibration.intro", lang))
+
+
+def measured_context(lang):
+    """What the page of measured runs needs."""
+    title = i18n.text("page.measured.title", lang)
+    return PageContext(lang=lang, root="../../", slug=MEASURED_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+                       description=i18n.text("page.measured.intro", lang))
 
 
 def home_page(exporter, lessons, lang):

@@ -62,7 +62,14 @@ def run_peers(arguments):
         raise InvalidInput("--params", arguments.params, f"{SHAPES}, as most calculators need the shape")
     answers = peer_answers(model, whole("--dp", arguments.dp), whole("--stage", arguments.stage),
                            whole("--seq", arguments.seq), whole("--micro-batch", arguments.micro_batch))
-    return as_json([vars(answer) for answer in answers]) if arguments.json else peers_table(answers, unit)
+    if arguments.json:
+        return as_json([vars(answer) for answer in answers])
+    from .peers_reasons import compare_estimators
+    from .tables import reasons_text
+
+    comparison = compare_estimators(model, whole("--dp", arguments.dp), whole("--stage", arguments.stage),
+                                    whole("--seq", arguments.seq), whole("--micro-batch", arguments.micro_batch))
+    return peers_table(answers, unit) + "\n\n" + reasons_text(comparison, unit)
 
 
 def run_ledger(arguments):

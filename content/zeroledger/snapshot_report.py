@@ -10,6 +10,7 @@ from .snapshot import FORMAT, LARGEST_TEXT, is_snapshot, read_snapshot, refuse_p
 from .snapshot_curves import snapshot_timeline
 
 LISTED_GROUPS = 14
+MOST_READINGS = 56  # of a run of thousands of ranks: those of the fullest first
 
 
 def explain_snapshot(timeline):
@@ -72,8 +73,12 @@ def _explained(explanation):
         return {"config": None, "explained": [], "predicted": {}}
     run = explanation.run
     stages = {str(rank.rank): rank.pp_rank for rank in run.ranks}
+    fullest = {rank.rank: max(each.num_bytes for each in rank.instants) for rank in run.ranks}
     budgets = {stage: stage_budget(run.training, stage) for stage in sorted(set(stages.values()))}
-    return {"config": run.training.as_dict(), "explained": explanation.as_dict()["instants"], "stage_of_rank": stages,
+    told = sorted(explanation.instants, key=lambda each: (-fullest[each.rank], each.rank)) if len(explanation.instants) > MOST_READINGS \
+        else explanation.instants
+    return {"config": run.training.as_dict(), "explained": [each.as_dict() for each in told[:MOST_READINGS]],
+            "num_readings": len(told), "stage_of_rank": stages,
             "predicted": {str(stage): predicted_curve(each) for stage, each in budgets.items()}}
 
 

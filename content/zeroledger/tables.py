@@ -77,3 +77,24 @@ def peers_table(answers, unit="GiB"):
     rows = [(each.who, "-" if each.num_bytes is None else format_bytes(int(each.num_bytes), unit, 2), each.counts, each.caveat)
             for each in answers]
     return text_table(("who", "per GPU", "counts", "but"), rows, right=(1,))
+
+
+def reasons_text(comparison, unit="GiB"):
+    """A ``peers_reasons.Comparison`` as text: each difference from our states, term by term, and what comes on top."""
+    check_choice("unit", unit, BYTE_UNITS, UnitError)
+
+    def signed(size):
+        return ("-" if size < 0 else "+") + format_bytes(abs(size), unit, 2)
+
+    from .peers_reasons import REASONS
+
+    lines = [f"From our states, {format_bytes(comparison.states_bytes, unit, 2)}, to the figures of the estimators:"]
+    for each in comparison.estimators:
+        lines.append(f"{each.who}: " + ("no answer for this stage" if each.num_bytes is None else signed(each.difference_bytes)))
+        lines += [f"  {signed(size):>12}  {REASONS[key]}" for key, size in each.terms]
+    told = comparison.as_dict()["peak"]
+    run = comparison.peak.training
+    on_top = ", ".join(f"{name} {format_bytes(size, unit, 2)}" for name, size in told["on_top"].items())
+    lines.append(f"None of them holds what comes on top at the peak of {run.micro_batch_size} × {run.seq_length:,} tokens ({told['instant']}): {on_top}. Predicted peak: "
+                 f"{format_bytes(told['bytes'], unit, 2)}.")
+    return "\n".join(lines)

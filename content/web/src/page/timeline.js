@@ -13,14 +13,15 @@ import { ticks } from './chart.js';
 /**
  * @typedef {import('./timeline-data.js').Timeline} Timeline
  * @typedef {{id: string, width: number, from: number, to: number, unit: string, title: string, description: string,
- *   peak: string, static: string, reserved: string, capacity: string, lanes: Record<string, string>}} Layout
- *   times in ns; texts are in the reader's language, `peak` … `capacity` name the lines
+ *   peak: string, static: string, reserved: string, capacity: string, lanes: Record<string, string>, axis?: string}} Layout
+ *   times in ns, or what `axis` names; texts are in the reader's language, `peak` … `capacity` name the lines ("": no such line)
  */
 
 export const LANES = ['compute', 'communication', 'host'];
 export const WORK = ['forward', 'recompute', 'backward', 'adam', 'all_gather', 'reduce_scatter', 'all_reduce', 'upload', 'offload'];
 const FONT = 12.5;
 const SMALL = 11.5;
+const BOLD = 1.1; // how much wider than textWidth says
 const PLOT = { wide: 250, narrow: 210 };
 const NARROW_BELOW = 520;
 const LANE_HEIGHT = 15;
@@ -60,10 +61,10 @@ export function timelineSvg(timeline, layout) {
     axes(frame, layout),
     `<g clip-path="url(#${id}-clip)">`,
     areas(timeline, frame, layout),
-    line('zl-reserved', timeline, frame, layout, (at) => timeline.moments[at].reserved),
+    layout.reserved ? line('zl-reserved', timeline, frame, layout, (at) => timeline.moments[at].reserved) : '',
     work(timeline, frame, layout),
     '</g>',
-    level(frame, 'zl-static', timeline.data.static_device_bytes, layout.static, layout.width, 14),
+    layout.static ? level(frame, 'zl-static', timeline.data.static_device_bytes, layout.static, layout.width, 14) : '',
     timeline.data.settings.device_bytes ? level(frame, 'zl-capacity', timeline.data.settings.device_bytes, layout.capacity, layout.width, -5) : '',
     laneNames(frame, layout),
     peakMark(timeline, frame, layout),
@@ -184,16 +185,17 @@ function bar({ start, end, top }) {
 }
 
 /** @param {Frame} frame @param {Layout} layout */
-function axes(frame, { unit, from, to }) {
+function axes(frame, { unit, from, to, axis }) {
   const size = bytesPer(unit);
   const levels = ticks(frame.highest / size, 4).map((value) => {
     const y = round(frame.y(value * size));
     return `<line class="zl-grid" x1="${frame.left}" x2="${frame.right}" y1="${y}" y2="${y}"/><text class="zl-muted" text-anchor="end" font-size="${SMALL}" x="${frame.left - 5}" y="${y + 4}">${escapeHtml(value === 0 ? '0' : formatBytes(value * size, unit))}</text>`;
   });
-  const [scale, name] = to - from >= 2e6 ? [1e6, 'ms'] : [1e3, 'µs'];
+  const [scale, name] = axis ? [1, axis] : to - from >= 2e6 ? [1e6, 'ms'] : [1e3, 'µs'];
   const times = ticks((to - from) / scale, frame.narrow ? 3 : 6).map((value) => {
     const x = round(frame.x(from + value * scale));
-    const label = `${Number((from / scale + value).toPrecision(4))}${value === 0 ? ` ${name}` : ''}`;
+    const number = Number((from / scale + value).toPrecision(4));
+    const label = value !== 0 ? `${number}` : axis ? `${name} ${number}` : `${number} ${name}`;
     const anchor = value === 0 ? 'start' : x > frame.right - 20 ? 'end' : 'middle';
     return `<text class="zl-muted" text-anchor="${anchor}" font-size="${SMALL}" x="${x}" y="${frame.bottom + 15}">${label}</text>`;
   });
@@ -226,8 +228,8 @@ function peakMark(timeline, frame, { from, to, peak, width }) {
   if (!timeline.moments.length || time < from || time > to) return '';
   const x = round(frame.x(time));
   const y = round(frame.y(timeline.sum(at)));
-  const label = clipText(peak, width - 12, FONT);
-  const half = textWidth(label, FONT) / 2;
+  const label = clipText(peak, (width - 12) / BOLD, FONT);
+  const half = (textWidth(label, FONT) * BOLD) / 2;
   const center = round(Math.min(Math.max(x, half + 4), width - half - 4));
   return `<g aria-hidden="true"><line class="zl-peak" x1="${x}" x2="${x}" y1="22" y2="${y}"/><circle class="zl-peak-dot" cx="${x}" cy="${y}" r="4.5"/><text class="zl-text zl-strong" text-anchor="middle" x="${center}" y="16">${escapeHtml(label)}</text></g>`;
 }
