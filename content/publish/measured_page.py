@@ -15,6 +15,7 @@ from zeroledger.snapshot_report import report
 
 from . import paths
 from .errors import BuildError
+from .estimators_table import ASKED, estimators_table, models
 
 SLUG = "measured"
 FOLDER = "measure"
@@ -48,7 +49,9 @@ def examples(lang):
 
 def measured_page(exporter, context):
     """The page as HTML. `context` is a pages.PageContext of that page."""
-    return exporter.render_template("measured.html.j2", zero=context, examples=examples(context.lang), kit_code=KIT_CODE)
+    return exporter.render_template(
+        "measured.html.j2", zero=context, examples=examples(context.lang), kit_code=KIT_CODE, models=models(), asked=ASKED,
+        estimators_table=estimators_table(context.lang))
 
 
 def write_files(folder):

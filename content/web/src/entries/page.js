@@ -13,5 +13,6 @@ import '../page/timeline.css';
 
 if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
 if (document.querySelector('zero-measured')) import('../page/measured.js');
+if (document.querySelector('zero-estimators')) import('../page/estimators.js');
 if (document.querySelector('zero-question')) import('../page/quiz.js');
 if (document.getElementById('zl-questions')) import('../page/calibration.js');

@@ -2,6 +2,7 @@
  * "Your own run" as HTML text: a measured run or a memory snapshot that the package has read and explained
  * (zeroledger.snapshot_report.report). Pure; node tests call it.
  */
+import { amount } from './amount.js';
 import { COLOURS, Curve, curveSvg, unitFor } from './curve.js';
 import { escapeHtml, fill, formatBytes, groupDigits } from './format.js';
 
@@ -24,16 +25,6 @@ function texts(strings) {
     if (strings[`page.measured.${key}`] === undefined) throw new Error(`no interface string page.measured.${key}`);
     return fill(strings[`page.measured.${key}`], fields);
   };
-}
-
-/** Bytes with a sign and few digits; a dash for what was not read. @param {number|null} bytes @param {boolean} [signed] */
-export function amount(bytes, signed = false) {
-  if (bytes === null || bytes === undefined) return '–';
-  const size = Math.abs(bytes);
-  const sign = bytes < 0 ? '−' : signed && bytes > 0 ? '+' : '';
-  const unit = size < 1e6 ? (size < 1e3 ? 'B' : 'kB') : unitFor(size);
-  const text = unit === 'kB' ? `${Number((size / 1e3).toPrecision(3))} kB` : formatBytes(size, unit, unit === 'B' ? 0 : size >= 1e9 ? 2 : undefined);
-  return `<span class="zl-quantity">${sign}${text}</span>`;
 }
 
 /** The whole result. @param {any} report @param {Strings} strings @param {string} id */
