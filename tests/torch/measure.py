@@ -47,9 +47,10 @@ def saved_bytes(run, parameters):
     return sum(size for size, _ in storages.values())
 
 
-def peak_bytes(run):
-    """Most bytes that ``run()`` holds at once over what was there before, once it has run before."""
+def peak_bytes(run, reset=lambda: None):
+    """Most bytes that ``run()`` holds at once over what was there before, once it has run before and been ``reset()``."""
     run()
+    reset()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
         run()
     events = [event for event in recorded.profiler.kineto_results.events() if event.name() == "[memory]"]
@@ -78,7 +79,6 @@ def chunked_loss(inputs):
         return F.cross_entropy(logits.float() if inputs["upcast"] else logits, targets, reduction="sum")
 
     def run():
-        x.grad = None
         pairs = zip(x.chunk(chunks), targets.chunk(chunks), strict=True)
         if chunks > 1:
             losses = [checkpoint(part, *pair, use_reentrant=False, preserve_rng_state=False) for pair in pairs]
@@ -89,7 +89,10 @@ def chunked_loss(inputs):
             total = total + losses.pop()
         total.backward()
 
-    return {"peak_bytes": peak_bytes(run)}
+    def reset():
+        x.grad = None
+
+    return {"peak_bytes": peak_bytes(run, reset)}
 
 
 def adam(inputs):

@@ -6,10 +6,11 @@ from counting import Counting
 from rows import row
 from toy import loss_of, sequences, setup_of, tensors_of, toy
 from truth_states import collectives
-from zeroledger_measure import held_bytes
+from zeroledger_measure import held_bytes, optimizers_of
 
 from zeroledger import frameworks
 from zeroledger.deepspeed_config import run_config_from_deepspeed
+from zeroledger.equivalence import first_adam_update
 
 BUCKET = {"reduce_bucket_size": 1_000_000}
 EAGER = {"stage3_param_persistence_threshold": 0, "stage3_max_live_parameters": 0, "stage3_prefetch_bucket_size": 0,
@@ -22,6 +23,7 @@ RUNS = {
     "stage 3, nothing kept gathered": (3, BUCKET | EAGER, 1),
     "stage 3, nothing kept gathered, two micro-batches": (3, BUCKET | EAGER, 2),
 }
+RATE = 1e-3
 STEPS = 4  # the module trace of stage 3 is complete from the third on
 OPTIMIZER = ("master_fp32", "optim_exp_avg", "optim_exp_avg_sq", "optim_step")
 
@@ -32,7 +34,8 @@ def rows(ranks, quick):
 
     deepspeed.init_distributed("gloo")
     chosen = [words for words in RUNS if not quick or "," not in words]
-    return [each for name in (("uneven",) if quick else ("even", "uneven")) for words in chosen
+    found = first_updates(deepspeed, ranks) + [each for stage in range(4) for each in equivalence(deepspeed, stage, ranks)]
+    return found + [each for name in (("uneven",) if quick else ("even", "uneven")) for words in chosen
             for each in run(deepspeed, name, words, ranks)]
 
 
@@ -41,10 +44,7 @@ def run(deepspeed, name, words, ranks):
     stage, zero, steps = RUNS[words]
     config = {"train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": steps, "bf16": {"enabled": True},
               "zero_optimization": {"stage": stage, **zero}}
-    model = toy(name).bfloat16()
-    engine, *_ = deepspeed.initialize(
-        model=model, model_parameters=model.parameters(), optimizer=torch.optim.Adam(model.parameters(), lr=1e-3),
-        config=config | {"zero_allow_untested_optimizer": True, "zero_force_ds_cpu_optimizer": False})
+    engine = engine_of(deepspeed, toy(name).bfloat16(), config)
     readings, counting = {}, Counting()
     for step in range(STEPS):
         if step < STEPS - 1:
@@ -62,6 +62,58 @@ def run(deepspeed, name, words, ranks):
     setup = setup_of(name, f"bf16, {words}")
     return states(setup, ranks, stage, zero, tensors, everyone) + collectives(
         "DeepSpeed", ranks, setup, settings.communication(tensors, ranks), counting)
+
+
+def engine_of(deepspeed, model, config):
+    """DeepSpeed's engine around the model and torch's Adam."""
+    config = config | {"zero_allow_untested_optimizer": True, "zero_force_ds_cpu_optimizer": False}
+    return deepspeed.initialize(model=model, model_parameters=model.parameters(), config=config,
+                                optimizer=torch.optim.Adam(model.parameters(), lr=RATE))[0]
+
+
+def equivalence(deepspeed, stage, ranks):
+    """Losses of a few fp32 steps against one process with the whole batch, on rank 0."""
+    from truth_equivalence import BATCH, BOUNDS, NAME, STEPS as COMPARED_STEPS, run as baseline
+
+    expected = baseline(toy(NAME), lambda parameters: torch.optim.Adam(parameters, lr=RATE), sequences(NAME, BATCH), 1)[1]
+    tokens = sequences(NAME, BATCH).chunk(ranks)[dist.get_rank()]
+    engine = engine_of(deepspeed, toy(NAME), {"train_micro_batch_size_per_gpu": len(tokens), "zero_optimization": {
+        "stage": stage, **(BUCKET if stage else {})}})
+    found = []
+    for _ in range(COMPARED_STEPS):
+        loss = loss_of(engine, tokens)
+        engine.backward(loss)
+        engine.step()
+        mean = loss.detach().clone()
+        dist.all_reduce(mean)
+        found.append(mean.item() / ranks)
+    engine.destroy()
+    worst = max(abs(ours - theirs) for ours, theirs in zip(found, expected, strict=True))
+    made = row("equivalence", "DeepSpeed", ranks, setup_of(NAME, f"fp32, stage {stage}, batch of {BATCH}"),
+               f"worst loss difference in {COMPARED_STEPS} steps", "nats", BOUNDS["fp32"][1], worst, "at most")
+    return [made] if dist.get_rank() == 0 else []
+
+
+def first_updates(deepspeed, ranks):
+    """Adam's first update in bf16, in learning rates: stage 0 makes its states by a step on zero gradients, stage 1 does not."""
+    found = []
+    for stage, extra in ((0, 1), (1, 0)):
+        engine = engine_of(deepspeed, toy("uneven").bfloat16(), {
+            "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": True}, "zero_optimization": {
+                "stage": stage, **(BUCKET if stage else {})}})
+        before = [each.detach().clone() for each in masters(engine)]
+        engine.backward(loss_of(engine, sequences("uneven", 1)))
+        engine.step()
+        update = max((after.detach() - start).abs().max().item() for after, start in zip(masters(engine), before, strict=True))
+        engine.destroy()
+        found.append(row("breaks", "DeepSpeed", ranks, f"bf16, stage {stage}, torch's Adam", "first update, in learning rates", "ratio",
+                         first_adam_update(extra_zero_grad_steps=extra), update / RATE, 0.5))
+    return found if dist.get_rank() == 0 else []
+
+
+def masters(engine):
+    """The fp32 tensors that the inner optimizer updates."""
+    return [each for inner in optimizers_of(engine.optimizer) for group in inner.param_groups for each in group["params"]]
 
 
 def one_step(engine, name, steps, readings):
