@@ -55,6 +55,11 @@ make_venv() {
   cp requirements.txt "$installed"
 }
 
+if [ "${1:-}" = torch ]; then  # needs neither Node nor the site's environment
+  python=$(find_python)
+  shift
+  exec "$python" tests/torch/environment.py "$@"
+fi
 check_node
 if ! cmp -s requirements.txt "$installed"; then
   python=$(find_python)  # a line of its own: its failure then ends the script

@@ -12,6 +12,7 @@ USAGE = """usage: ./build.sh              build the site into dist/
        ./build.sh serve [PORT] build it and serve it on 127.0.0.1 (PORT is 8000 if not given)
        ./build.sh test [ARG…]  build it and test it; ARGs go to pytest (-k ledger; --long: the walks too)
        ./build.sh bench [ARG…] build it and measure it (--quick, --json FILE, or names of benchmarks)
+       ./build.sh torch [ARG…] compare predictions with real PyTorch runs (--quick; --help; see tests/torch)
        ./build.sh clean        remove dist/ and .build/
 """
 FAILED = 1
