@@ -31,6 +31,7 @@ JOBS = {
     "states": (("truth_states", "truth_equivalence"), RANKS),
     "deepspeed": (("truth_deepspeed",), RANKS),
     "peaks": (("truth_peaks",), (0,)),
+    "gpu": (("truth_gpu",), (0,)),  # no rows without a GPU
 }
 LIMIT_S = 1800  # for one job
 PACKAGES = ("torch", "deepspeed", "numpy")
