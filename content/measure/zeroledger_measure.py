@@ -82,6 +82,11 @@ class Measure:
             self.history.start([{"address": storage.data_ptr(), "num_bytes": storage.nbytes(), "category": category}
                                 for category, storage in held_storages(self.model, self.optimizer) if storage.nbytes()])
 
+    def _grads_cleared(self):
+        if self.state == "measuring" and "end_of_forward" not in self.instants:
+            self.meter.reset_peak()  # zero_grad() opens the step: the old gradients are no part of this forward
+        self._end_batch()
+
     def _end_batch(self):
         if self.state == "stepped" and not has_gradients(self.model):
             self._finish()
@@ -137,7 +142,7 @@ class Measure:
 
     def _watch_steps(self):
         self.closers.append(watch_steps(self.model, self.optimizer, self._before_step, self._after_step))
-        self.closers.append(watch_zero_grad(self.optimizer, self._end_batch))
+        self.closers.append(watch_zero_grad(self.optimizer, self._grads_cleared))
 
     def _release(self):
         while self.closers:
