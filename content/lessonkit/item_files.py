@@ -7,6 +7,11 @@ class ExerciseError(ValueError):
     """An item of the bank that cannot be used: names file, line where known, field, and what is accepted."""
 
 
+def refuse(problem: str) -> None:
+    """What happens to a fault of an item unless somebody collects them: ExerciseError with its text."""
+    raise ExerciseError(problem)
+
+
 def item_ids(folder) -> list[str]:
     """The ids of all items in `folder`, sorted."""
     return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))

@@ -33,7 +33,7 @@ from importlib.resources import files
 
 from .expressions import ExpressionError, evaluate
 from .i18n import LANGUAGES
-from .item_files import ExerciseError, item_data, item_ids, read_item
+from .item_files import ExerciseError, item_data, item_ids, read_item, refuse
 from .toml_lines import line_of
 
 KINDS = ("choice", "many-choice", "ordering", "account")
@@ -119,9 +119,11 @@ def load(question_id: str, folder=None) -> Question:
     return parse(question_id, read_item(_folder(folder), question_id, "question"))
 
 
-def parse(question_id: str, source: str) -> Question:
-    """The question written in `source` (TOML); ExerciseError naming file, line and field when something is not right."""
-    return _Reader(question_id, source).question(item_data(f"questions/{question_id}.toml", source))
+def parse(question_id: str, source: str, report=refuse) -> Question:
+    """The question written in `source` (TOML); ExerciseError naming file, line and field when something is not right.
+
+    With another `report` (a function of one text) every fault goes there, and what comes back may be faulty."""
+    return _Reader(question_id, source, report).question(item_data(f"questions/{question_id}.toml", source))
 
 
 def _folder(folder):
@@ -133,14 +135,16 @@ class _Reader:
 
     FIELDS = ("lesson", "section", "kind", "answer", "check", "prompt", "option", "hint", "solution")
 
-    def __init__(self, question_id, source):
-        self.question_id, self.source = question_id, source
+    def __init__(self, question_id, source, report):
+        self.question_id, self.source, self.report = question_id, source, report
 
     def question(self, data):
         self.only(data, self.FIELDS, "")
         kind = self.text(data, "kind", f"one of {', '.join(KINDS)}")
         if kind not in KINDS:
-            self.fail("kind", f"found {kind!r}; accepted: one of {', '.join(KINDS)}")
+            if kind:
+                self.fail("kind", f"found {kind!r}; accepted: one of {', '.join(KINDS)}")
+            kind = KINDS[0]  # for a reader that goes on to the next fault
         options = self.options(data, kind)
         stated = self.stated(data, kind, [option.id for option in options])
         self.computing(options, kind, stated)
@@ -155,7 +159,7 @@ class _Reader:
 
     def fail(self, path, problem):
         line = line_of(self.source, path)
-        raise ExerciseError(f"questions/{self.question_id}.toml{f', line {line}' if line else ''}, {path}: {problem}")
+        self.report(f"questions/{self.question_id}.toml{f', line {line}' if line else ''}, {path}: {problem}")
 
     def only(self, table, accepted, prefix):
         for name in table:
@@ -166,12 +170,14 @@ class _Reader:
         value = table.get(name)
         if not isinstance(value, str) or not value:
             self.fail(prefix + name, f"found {value!r}; accepted: {accepted}")
+            return ""
         return value
 
     def languages(self, table, name, others=()):
         texts = table.get(name)
         if not isinstance(texts, dict):
             self.fail(name, f"found {texts!r}; accepted: a table with {' and '.join(LANGUAGES)}")
+            return dict.fromkeys(LANGUAGES, "")
         self.only(texts, (*LANGUAGES, *others), f"{name}.")
         return {lang: self.text(texts, lang, "a text in this language", f"{name}.") for lang in LANGUAGES}
 
@@ -179,6 +185,7 @@ class _Reader:
         written = data.get("option")
         if not isinstance(written, list) or len(written) < 2:
             self.fail("option", "found fewer than two; accepted: two or more [[option]]")
+            return ()
         options = tuple(self.option(entry, at) for at, entry in enumerate(written))
         known = [option.id for option in options]
         for at, name in enumerate(known):
@@ -202,6 +209,7 @@ class _Reader:
         whole = isinstance(listed, list) and listed and all(name in known for name in listed) and len(set(listed)) == len(listed)
         if not whole or (kind == "ordering" and len(listed) < len(known)):
             self.fail("answer", f"found {answer!r}; accepted: {ACCEPTED_ANSWER[kind]} ({', '.join(known)})")
+            return ()
         return tuple(listed)
 
     def computing(self, options, kind, stated):

@@ -3,13 +3,17 @@
 Scripts, byte code and answers go into one folder whose name holds the hash of its content, static/zero-<hash>/, and
 the pages refer to that: a page never meets files of another build. In static/zero/ stay small files under lasting names,
 for pages elsewhere that embed a cell: each loads its namesake in the folder with the hash.
+
+version.json names the build, as each page's <meta name="zero-version"> does; offline.json lists what offline.js, the
+service worker, keeps.
 """
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 
-from publish import api_pages, bytecode, jupyterlite, lesson_pages, paths, scripts
+from publish import api_pages, bytecode, compiled_wheels, jupyterlite, lesson_pages, paths, scripts
 from publish.console import Console
 from publish.errors import BuildError
 from publish.steps import Step, files_under
@@ -23,17 +27,24 @@ NOT_PUBLISHED = (ROOT_PAGE, Path("package.json"), Path("bootstrap.js"))
 # Tells GitHub Pages to publish the files as they are.
 NO_JEKYLL = Path(".nojekyll")
 # JupyterLite reads settings from this element of every index.html between an app and the site's root.
+# Where files of the bundles' folder go that must not move with it: a service worker governs what lies below it.
+AT_THE_ROOT = {ZERO / "offline.js": Path("offline.js")}
+PYODIDE = Path("static/pyodide")
+PYODIDE_PARTS = ("pyodide.asm.wasm", "pyodide.asm.mjs")  # what load-parts.js fetches
 SETTINGS_ELEMENT = '<script id="jupyter-config-data" type="application/json">{}</script>'
 
 
 def assemble(console: Console) -> None:
     """Makes dist/ equal to the parts: copies what is new or changed, removes what is gone."""
     found = site_files()
-    bundles = hashed_name({place: file for place, file in found.items() if is_bundled(place)})
-    wanted: dict[Path, Path | str] = {}
-    for place, source in found.items():
-        wanted[renamed(place, bundles)] = finished_page(place, source, bundles) if is_page(place, source) else source
-    wanted |= lasting_names(found, bundles) | {NO_JEKYLL: ""}
+    pages = {place: file for place, file in found.items() if is_page(place, file)}
+    bundled = {place: file for place, file in found.items() if is_bundled(place)}
+    bundles = ZERO.with_name(f"{ZERO.name}-{content_hash(bundled)}")
+    version = content_hash(bundled | pages)
+    wanted: dict[Path, Path | str] = {renamed(place, bundles): file for place, file in found.items()}
+    wanted |= {place: finished_page(place, file, bundles, version) for place, file in pages.items()}
+    wanted |= lasting_names(found, bundles) | {NO_JEKYLL: "", Path("version.json"): json.dumps({"version": version})}
+    wanted[Path("offline.json")] = offline_list(wanted, bundles, pages, version)
     for file in [file for file in paths.DIST.rglob("*") if file.is_file()]:
         if file.relative_to(paths.DIST) not in wanted:
             file.unlink()
@@ -72,7 +83,7 @@ def parts() -> list[tuple[Path, Path]]:
 
 def is_bundled(place: Path) -> bool:
     """Whether the file goes into the folder with the hash."""
-    return place.is_relative_to(ZERO)
+    return place.is_relative_to(ZERO) and place not in AT_THE_ROOT
 
 
 def is_page(place: Path, source: Path) -> bool:
@@ -80,23 +91,25 @@ def is_page(place: Path, source: Path) -> bool:
     return place.suffix == ".html" and any(source.is_relative_to(part) for part in (paths.PAGES, paths.API))
 
 
-def hashed_name(bundled: dict[Path, Path]) -> Path:
-    """static/zero-<hash> for the content of these files."""
+def content_hash(files: dict[Path, Path]) -> str:
+    """A short hash over the places and the content of these files."""
     digest = hashlib.sha256()
-    for place, file in sorted(bundled.items()):
+    for place, file in sorted(files.items()):
         digest.update(f"\0{place}\0".encode())
         digest.update(file.read_bytes())
-    return ZERO.with_name(f"{ZERO.name}-{digest.hexdigest()[:HASH_DIGITS]}")
+    return digest.hexdigest()[:HASH_DIGITS]
 
 
 def renamed(place: Path, bundles: Path) -> Path:
     """Where the file lies in dist/."""
-    return bundles / place.relative_to(ZERO) if is_bundled(place) else place
+    return bundles / place.relative_to(ZERO) if is_bundled(place) else AT_THE_ROOT.get(place, place)
 
 
-def finished_page(place: Path, source: Path, bundles: Path) -> str:
-    """The page's text, with the address of this build's bundles and, where JupyterLite looks for it, the settings element."""
+def finished_page(place: Path, source: Path, bundles: Path, version: str) -> str:
+    """The page's text with the address of this build's bundles, the build's name and, where JupyterLite looks for it,
+    the settings element."""
     text = source.read_text(encoding="utf-8").replace(f"{ZERO}/", f"{bundles}/")
+    text = text.replace("</head>", f'<meta name="zero-version" content="{version}">\n</head>', 1)
     if place in PAGES_ABOVE_APPS:
         text = text.replace("</head>", f"{SETTINGS_ELEMENT}</head>", 1)
     return text
@@ -107,6 +120,15 @@ def lasting_names(found: dict[Path, Path], bundles: Path) -> dict[Path, str]:
     entries = [ZERO / file.name for file in sorted((paths.WEB / "src/entries").glob("*.js"))]
     texts = {place: f"export * from '../{bundles.name}/{place.name}';\n" for place in entries if place in found}
     return texts | {ZERO / "page.css": f"@import url('../{bundles.name}/page.css');\n"}
+
+
+def offline_list(published, bundles: Path, pages, version: str) -> str:
+    """offline.json: the build, what all its pages need, and the pages of each language, as addresses below the site."""
+    pyodide_version = json.loads((compiled_wheels.PYODIDE_PACKAGE / "package.json").read_text())["version"]
+    shared = [str(place) for place in sorted(published) if place.is_relative_to(bundles)]
+    shared += [f"{PYODIDE / name}?v={pyodide_version}" for name in PYODIDE_PARTS]
+    by_language = {folder: sorted(f"{place.parent}/" for place in pages if place.parts[0] == folder) for folder in ("en", "zh")}
+    return json.dumps({"version": version, "shared": shared, "pages": by_language})
 
 
 def copy_if_changed(source: Path, target: Path) -> None:

@@ -171,18 +171,25 @@ def load_lessons(folder=CONTENT_DIR / "lessons"):
     return lessons
 
 
-def load_lesson(path):
-    """The lesson in `path`, checked. LessonError names the cell and line."""
+def refuse(problem):
+    """What happens to a fault unless somebody collects them: LessonError with its text."""
+    raise LessonError(problem)
+
+
+def load_lesson(path, report=refuse):
+    """The lesson in `path`, checked. LessonError names the cell and line.
+
+    With another `report` (a function of one text) every fault goes there, and what comes back may be faulty."""
     path = Path(path)
     if not _FILE_NAME.match(path.name):
-        raise LessonError(f"{path.name}: lesson sources are named NN_slug.py, for example 01_ledger.py")
+        report(f"{path.name}: lesson sources are named NN_slug.py, for example 01_ledger.py")
     text = path.read_text(encoding="utf-8")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
     raw = [cell for cell in jupytext.reads(text, fmt="py:percent").cells if cell.cell_type != "raw"]
     raw = raw[len(raw) - len(lines):]  # text before the first marker (a comment on the file) is no cell
-    cells = tuple(_source_cell(cell, line, path.name) for cell, line in zip(raw, lines, strict=True))
-    lesson = Lesson(path=path, cells=cells, **_header(text, path.name))
-    _check(lesson)
+    cells = tuple(_source_cell(cell, line, path.name, report) for cell, line in zip(raw, lines, strict=True))
+    lesson = Lesson(path=path, cells=cells, **_header(text, path.name, report))
+    _check(lesson, report)
     return lesson
 
 
@@ -229,72 +236,101 @@ def execute(notebook, where):
             raise LessonError(f"{where}, cell {failed}: {last_line}") from error
 
 
-def _header(text, file_name):
-    """The fields of the `zero:` header. LessonError names the field that is missing or of the wrong type."""
-    match = re.match(r"# ---\n(.*?)\n# ---\n", text, re.DOTALL)
-    header = yaml.safe_load("\n".join(line[2:] for line in match.group(1).split("\n"))) if match else None
-    fields = (header or {}).get("zero") or {}
-    kinds = {"slug": str, "number": int, "checked": date, "title": dict, "summary": dict}
-    for name, kind in kinds.items():
-        if not isinstance(fields.get(name), kind):
-            raise LessonError(f"{file_name}, header zero.{name}: expected {kind.__name__}, got {fields.get(name)!r}")
-        if kind is dict and set(fields[name]) != set(LANGUAGES):
-            raise LessonError(f"{file_name}, header zero.{name}: expected {' and '.join(LANGUAGES)}")
-    expressions = fields.get("values", {})
+_NEUTRAL = {"slug": "", "number": 0, "checked": date(2000, 1, 1), "title": dict.fromkeys(LANGUAGES, ""), "summary": dict.fromkeys(LANGUAGES, "")}
+
+
+def _header(text, file_name, report):
+    """The fields of the `zero:` header. A report names the field that is missing or of the wrong type, and its line."""
+    fields = _header_fields(text, file_name, report)
+
+    def fault(name, problem):
+        found = re.search(rf"^# +{name}:", text, re.MULTILINE)
+        line = 1 + text[: found.start()].count("\n") if found else 1
+        report(f"{file_name}, line {line}, header zero.{name}: {problem}")
+
+    header = {}
+    for name, neutral in _NEUTRAL.items():
+        kind, value = type(neutral), fields.get(name)
+        if not isinstance(value, kind):
+            fault(name, f"expected {kind.__name__}, got {value!r}")
+        elif kind is dict and set(value) != set(LANGUAGES):
+            fault(name, f"expected {' and '.join(LANGUAGES)}")
+        else:
+            header[name] = value
+    header = _NEUTRAL | header
+    expressions, values = fields.get("values", {}), {}
     if not isinstance(expressions, dict) or not all(isinstance(each, str) for each in expressions.values()):
-        raise LessonError(f"{file_name}, header zero.values: expected names with expressions as text, got {expressions!r}")
+        fault("values", f"expected names with expressions as text, got {expressions!r}")
+        expressions = {}
     try:
         values = named_values(expressions)
     except ValueInProseError as error:
-        raise LessonError(f"{file_name}, header zero.values: {error}") from error
-    return {name: fields[name] for name in kinds} | {"checked": fields["checked"].isoformat(), "values": values}
+        fault("values", str(error))
+    return header | {"checked": header["checked"].isoformat(), "values": values}
 
 
-def _source_cell(cell, line, file_name):
+def _header_fields(text, file_name, report):
+    """What stands under `zero:` between the two lines `# ---`."""
+    match = re.match(r"# ---\n(.*?)\n# ---\n", text, re.DOTALL)
+    if not match:
+        report(f"{file_name}, line 1, header zero.slug: expected str, got None; a lesson begins with # ---, # zero: …, # ---")
+        return {}
+    try:
+        header = yaml.safe_load("\n".join(line[2:] for line in match.group(1).split("\n")))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        report(f"{file_name}, line {mark.line + 2 if mark else 1}: not YAML: {getattr(error, 'problem', error)}")
+        return {}
+    fields = header.get("zero") if isinstance(header, dict) else None
+    return fields if isinstance(fields, dict) else {}
+
+
+def _source_cell(cell, line, file_name, report):
     metadata = cell.metadata
     cell_id = metadata.get("id", "")
-    if not _CELL_ID.match(cell_id) or len(cell_id) > 64:
-        raise LessonError(f"{file_name}, line {line}: cell id {cell_id!r}: expected id=\"lower-case-words-with-hyphens\"")
+    if not isinstance(cell_id, str) or not _CELL_ID.match(cell_id) or len(cell_id) > 64:
+        report(f"{file_name}, line {line}: cell id {cell_id!r}: expected id=\"lower-case-words-with-hyphens\"")
     lang = metadata.get("lang")
     if lang not in (None, *LANGUAGES):
-        raise LessonError(f"{file_name}, cell {cell_id}, line {line}: lang {lang!r}: accepted are {', '.join(LANGUAGES)}")
+        report(f"{file_name}, cell {cell_id}, line {line}: lang {lang!r}: accepted are {', '.join(LANGUAGES)}")
+        lang = None
     tags = tuple(metadata.get("tags", ()))
     for tag in tags:
         if tag not in TAGS:
-            raise LessonError(f"{file_name}, cell {cell_id}, line {line}: tag {tag!r}: accepted are {', '.join(TAGS)}")
-    return SourceCell(cell_id, cell.cell_type, lang, tags, cell.source, line)
+            report(f"{file_name}, cell {cell_id}, line {line}: tag {tag!r}: accepted are {', '.join(TAGS)}")
+    return SourceCell(str(cell_id), cell.cell_type, lang, tags, cell.source, line)
 
 
-def _check(lesson):
+def _check(lesson, report):
     seen = {}
     for cell in lesson.cells:
         others = seen.setdefault(cell.id, [])
         if cell.lang in others or (others and None in (cell.lang, *others)):
-            raise LessonError(lesson._where(cell) + "this id is already taken")
+            report(lesson._where(cell) + "this id is already taken")
         others.append(cell.lang)
         if cell.type == "markdown":
             for figure in find_typed_figures(cell.source):
-                raise LessonError(
+                report(
                     lesson._where(cell, figure)
                     + f"{figure!r} is typed by hand: compute it, {{{{ … | GB }}}}, or quote it, {{{{ \"{figure}\" }}}}"
                 )
         elif cell.kind == "predict":
-            _call_or_error(lesson, cell, predicted_exercise)
+            _check_call(lesson, cell, predicted_exercise, report)
         elif cell.kind == "explore":
-            _call_or_error(lesson, cell, explorer_start)
+            _check_call(lesson, cell, explorer_start, report)
         elif cell.kind == "timeline":
-            _call_or_error(lesson, cell, timeline_start)
+            _check_call(lesson, cell, timeline_start, report)
     for cell in lesson.cells:
         missing = set(LANGUAGES) - set(seen[cell.id])
         if cell.lang and missing:
-            raise LessonError(lesson._where(cell) + f"has no text in {', '.join(sorted(missing))}")
+            report(lesson._where(cell) + f"has no text in {', '.join(sorted(missing))}")
 
 
-def _call_or_error(lesson, cell, read):
+def _check_call(lesson, cell, read, report):
     try:
         read(cell.source)
     except (ValueError, IndexError, SyntaxError) as error:
-        raise LessonError(lesson._where(cell) + f"expected one call of {cell.kind}(…) with literals: {error}") from error
+        report(lesson._where(cell) + f"expected one call of {cell.kind}(…) with literals: {error}")
 
 
 def _only_call(source, name):

@@ -1,5 +1,5 @@
 // Bundle the browser parts: node build.mjs <outdir> <byte code folder>
-// Every src/entries/*.js becomes <outdir>/*.js; sandbox.html gets its three scripts and its script hash.
+// Every src/entries/*.js becomes <outdir>/*.js; offline.js is the service worker; sandbox.html gets its three scripts and its script hash.
 
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -57,11 +57,11 @@ async function bundleEntries(snapshotKey) {
   });
 }
 
-/** @param {string} name @returns {Promise<string>} the text of a classic script, safe inside <script> */
+/** @param {string} name below src/ @returns {Promise<string>} the text of a classic script, safe inside <script> */
 async function classicScript(name) {
   const result = await build({
     ...common,
-    entryPoints: [join(source, 'runner', name)],
+    entryPoints: [join(source, name)],
     format: 'iife',
     write: false,
     // Pyodide's branches for Node are never taken in a worker.
@@ -76,8 +76,8 @@ async function classicScript(name) {
 /** @param {string} interpreter the interpreter's script */
 async function writeSandbox(interpreter) {
   const [frame, supervisor, template] = await Promise.all([
-    classicScript('frame.js'),
-    classicScript('supervisor.js'),
+    classicScript('runner/frame.js'),
+    classicScript('runner/supervisor.js'),
     readFile(join(source, 'runner/sandbox.html'), 'utf8'),
   ]);
   const values = {
@@ -97,6 +97,11 @@ function snapshotKeyOf(interpreter) {
   return hash.digest('hex').slice(0, 20);
 }
 
+/** The service worker, which the build publishes at the site's root. */
+async function writeServiceWorker() {
+  await writeFile(join(outdir, 'offline.js'), await classicScript('offline/worker.js'));
+}
+
 await mkdir(outdir, { recursive: true });
-const interpreter = await classicScript('interpreter.js');
-await Promise.all([bundleEntries(snapshotKeyOf(interpreter)), writeSandbox(interpreter)]);
+const interpreter = await classicScript('runner/interpreter.js');
+await Promise.all([bundleEntries(snapshotKeyOf(interpreter)), writeSandbox(interpreter), writeServiceWorker()]);

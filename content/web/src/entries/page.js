@@ -10,6 +10,8 @@ import '../page/live-cells.js';
 import '../page/progress.js';
 import '../page/home.js';
 import '../page/timeline.css';
+import '../offline/keep.js';
+import '../offline/update.js';
 
 if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
 if (document.querySelector('zero-measured')) import('../page/measured.js');

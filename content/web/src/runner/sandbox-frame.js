@@ -10,7 +10,6 @@ export function openSandbox(url) {
   frame.hidden = true;
   frame.title = 'Python sandbox';
   frame.tabIndex = -1;
-  frame.src = url.href;
   const { port1, port2 } = new MessageChannel();
   const connected = new Promise((resolve, reject) => {
     /** @param {MessageEvent} event */
@@ -22,8 +21,26 @@ export function openSandbox(url) {
       resolve(undefined);
     };
     addEventListener('message', onMessage);
-    frame.addEventListener('error', () => reject(new Error('the sandbox frame could not be loaded')));
+    const onLost = () => reject(new Error('the sandbox frame could not be loaded'));
+    frame.addEventListener('error', onLost);
+    showDocument(frame, url).catch(onLost);
   });
   document.body.append(frame);
   return { frame, port: port1, connected: /** @type {Promise<void>} */ (connected) };
+}
+
+/**
+ * By its address; or, where our service worker answers for the page (../offline/worker.js), by its text, since no service
+ * worker answers for a frame with an opaque origin and without a network the frame would stay empty. The document brings
+ * its own policy and refers to nothing, so that both come to the same.
+ * @param {HTMLIFrameElement} frame @param {URL} url
+ */
+async function showDocument(frame, url) {
+  if (!navigator.serviceWorker?.controller?.scriptURL.endsWith('/offline.js')) {
+    frame.src = url.href;
+    return;
+  }
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  frame.srcdoc = await response.text();
 }
