@@ -148,13 +148,13 @@ class TestPredict:
         assert predictor.done and predictor.feedback is None
         assert self.ANSWER in predictor.result.value and "Skipped" in predictor.result.value
 
-    @pytest.mark.parametrize("written", ["", "many", "32 G", "<script>"])
+    @pytest.mark.parametrize("written", ["", "many", "32 G", "<script>", "32", "３２"])
     def test_an_unreadable_number_keeps_the_gate_shut(self, written):
         predictor = lessonkit.predict("zero2-20b-10")
         predictor.number.value = written
         predictor.commit.click()
         assert not predictor.done and not predictor.number.disabled
-        assert "needs a number" in predictor.result.value and "<script>" not in predictor.result.value and self.ANSWER not in predictor.result.value
+        assert ("needs a number" in predictor.result.value or "needs a unit" in predictor.result.value) and "<script>" not in predictor.result.value and self.ANSWER not in predictor.result.value
 
     def test_the_first_commit_stands(self):
         predictor = lessonkit.predict("zero2-20b-10")
@@ -178,3 +178,43 @@ class TestPredict:
         predictor.number.value = "３２　ＧＢ"
         predictor.commit.click()
         assert "那是阶段 3" in predictor.result.value and predictor.commit.description == "提交并运行"
+
+    def test_reason_and_confidence_are_kept_and_shown(self):
+        predictor = lessonkit.predict("zero2-20b-10")
+        assert predictor.confidence.value is None  # the reader says how sure they are, or does not
+        predictor.number.value, predictor.reason.value, predictor.confidence.value = "68 GB", " <b>rows</b> ", 3
+        predictor.reason._handle_custom_msg({"event": "submit"}, [])
+        assert "You wrote: &lt;b&gt;rows&lt;/b&gt;" in predictor.result.value and "certain" in predictor.result.value
+
+    @pytest.mark.parametrize("written, place", [("68 GB", 160.0), ("6.8 GB", 92.0), ("680 TB", 296.0), ("32 GB", 137.7)])
+    def test_the_error_stands_on_a_logarithmic_scale(self, written, place):
+        predictor = lessonkit.predict("zero2-20b-10")
+        predictor.number.value = written
+        predictor.commit.click()
+        assert f'x2="{place:.1f}" y1="16" y2="16" stroke="#b3261e"' in predictor.result.value
+
+    def test_hints_come_in_steps_and_compute_nothing(self, monkeypatch):
+        monkeypatch.setattr(bank.Exercise, "evaluate", lambda self: pytest.fail("evaluated for a hint"))
+        predictor = lessonkit.predict("zero2-20b-10")
+        for number in (1, 2):
+            assert not predictor.hint.button.disabled
+            predictor.hint.button.click()
+            assert f"Hint {number} of 2" in predictor.hint.room.value
+        assert predictor.hint.button.disabled and self.ANSWER not in self.shown(predictor)
+
+    def test_a_second_try_with_other_inputs(self):
+        predictor = lessonkit.predict("zero2-20b-10")
+        assert predictor.again is None
+        predictor.skip.click()
+        again = predictor.again
+        assert again.widget in predictor.widget.children and again.inputs["num_params"].value == "20,000,000,000"
+        again.inputs["dp_size"].value, again.number.value = "4", "2P"
+        again.commit.click()
+        assert "needs a number" in again.result.value
+        again.number.value = "80 GB"  # 16P/N: the parameters divided too
+        again.number._handle_custom_msg({"event": "submit"}, [])
+        assert all(part in again.result.value for part in ("20B parameters on 4 ranks", "110 GB", "that is stage 3"))
+        assert "80 GB" not in predictor.result.value  # the first result stands
+        again.inputs["dp_size"].value = "0"
+        again.commit.click()
+        assert "dp_size" in again.result.value and "<table" not in again.result.value

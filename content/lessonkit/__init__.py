@@ -6,7 +6,14 @@ because in the browser each costs a reader about a second.
 
 from .i18n import use_language
 
-__all__ = ["explore", "predict", "timeline", "use_language"]
+__all__ = ["calibration", "explore", "predict", "quiz", "timeline", "use_language"]
+
+
+def calibration():
+    """The predictions made in this kernel beside the results, and a file with them for the site's page "My calibration"."""
+    from .own_predictions import Calibration
+
+    return Calibration()
 
 
 def explore(**start):
@@ -24,6 +31,13 @@ def predict(exercise_id: str):
     from .predictor import Predictor
 
     return Predictor(load(exercise_id))
+
+
+def quiz(lesson: str | None = None, seed: str | None = None):
+    """The self-test's items of one lesson (its slug) or of all; a `seed` draws other numbers. See self_test.Quiz."""
+    from .self_test import Quiz
+
+    return Quiz(lesson, seed)
 
 
 def timeline(**start):

@@ -4,8 +4,12 @@ from html import escape
 
 import ipywidgets as widgets
 
+from .i18n import text
+from .marked import marked_html
+
 LABEL_WIDTH = "11em"
 MAX_WIDTH = "46em"
+CONFIDENCES = (1, 2, 3)
 
 
 class Shown:
@@ -46,3 +50,30 @@ def stack(children):
 def message(wording):
     """Plain text as an HTML paragraph that a screen reader announces."""
     return f'<p role="status">{escape(str(wording))}</p>'
+
+
+def confidence_toggle(lang):
+    """How sure the reader is, in three steps; none is chosen before they choose."""
+    options = [(text(f"kit.predict.confidence_{level}", lang), level) for level in CONFIDENCES]
+    buttons = toggle(text("kit.predict.confidence", lang), options, None)
+    buttons.style.button_width = "auto"
+    return buttons
+
+
+class HintButton:
+    """`.button` shows one more of the hints in `.room` each time; `make_hints` is called for the first."""
+
+    def __init__(self, make_hints, lang):
+        self.make_hints, self.lang, self.shown = make_hints, lang, 0
+        self.button = widgets.Button(description=text("quiz.hint", lang), layout={"width": "auto"})
+        self.room = widgets.HTML()
+        self.button.on_click(lambda _: self.show())
+
+    def show(self):
+        """One hint more; after the last one the button rests."""
+        hints = self.make_hints()
+        self.shown = min(self.shown + 1, len(hints))
+        lines = [f"<b>{escape(text('quiz.hint_number', self.lang, number=at, count=len(hints)))}</b> {marked_html(hint)}"
+                 for at, hint in enumerate(hints[: self.shown], 1)]
+        self.room.value = f'<div role="status">{"".join(f"<p>{line}</p>" for line in lines)}</div>'
+        self.button.disabled = self.shown == len(hints)

@@ -1,9 +1,12 @@
-"""Runs the few lines of code that an exercise shows after the commit, and catches what they print."""
+"""Runs the few lines of code that an exercise shows after the commit, and waits for what a front end still has to say."""
 
+import asyncio
 from contextlib import redirect_stdout
 from io import StringIO
 
 from .expressions import public_names
+
+MESSAGES_WITHIN_S = 0.25
 
 
 def output_of(code: str) -> str:
@@ -12,3 +15,15 @@ def output_of(code: str) -> str:
     with redirect_stdout(printed):
         exec(compile(code, "<exercise>", "exec"), public_names())
     return printed.getvalue().rstrip()
+
+
+def when_messages_are_in(work) -> None:
+    """Calls `work` a moment later, at once where no event loop runs.
+
+    A front end holds typed letters back while the kernel is busy, but not Enter: Enter may come first."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        work()
+    else:
+        loop.call_later(MESSAGES_WITHIN_S, work)

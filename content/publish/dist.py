@@ -74,6 +74,7 @@ def parts() -> list[tuple[Path, Path]]:
     """Each part's folder and where it goes."""
     return [
         (paths.JUPYTERLITE, Path()),
+        (paths.DOWNLOAD, Path("download")),
         (paths.BYTECODE, ZERO),
         (paths.SCRIPTS, ZERO),
         (paths.PAGES, Path()),

@@ -51,6 +51,8 @@ from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_f
 from traitlets.config import Config
 
 from .fingerprint import mark_published
+from .notebook_cells import check_yourself_cells, new_notebook, title_cell
+from .self_test_notebook import self_test_name, self_test_notebook
 from .reading_time import lesson_minutes
 
 LANGUAGES = ("en", "zh-CN")
@@ -117,22 +119,18 @@ class Lesson:
     def notebook(self, lang, surface="lite"):
         """The notebook in `lang` for a surface ("lite" or "page"), not executed. LessonError on a faulty cell."""
         left_out = {"lite": "page-only", "page": "lite-only"}[surface]
-        title = nbformat.v4.new_markdown_cell(f"# {self.title[lang]}", id="title")
-        title.metadata["zero"] = nbformat.from_dict({"kind": "title"})
-        cells = [title] + [
+        cells = [title_cell(self.title[lang], lang, surface)] + [
             self._notebook_cell(cell, lang)
             for cell in self.cells
             if cell.lang in (None, lang) and left_out not in cell.tags
         ]
-        notebook = nbformat.v4.new_notebook(cells=cells)
-        notebook.metadata = nbformat.from_dict({
-            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-            "language_info": {"name": "python"},
-            "zero": {
-                "lesson": self.slug, "number": self.number, "lang": lang, "title": self.title[lang],
-                "summary": self.summary[lang], "minutes": lesson_minutes(notebook), "checked": self.checked,
-            },
+        notebook = new_notebook(cells, {
+            "lesson": self.slug, "number": self.number, "lang": lang, "title": self.title[lang],
+            "summary": self.summary[lang], "checked": self.checked,
         })
+        notebook.metadata.zero.minutes = lesson_minutes(notebook)
+        if surface == "lite":
+            notebook.cells += check_yourself_cells(self.slug, lang)
         return notebook
 
     def _notebook_cell(self, cell, lang):
@@ -209,13 +207,15 @@ def timeline_start(source):
 
 
 def write_notebooks(lessons, out_dir):
-    """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson; returns the paths."""
+    """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson, and the self-test's after them; returns the paths."""
     written = []
-    for lesson in lessons:
-        for lang in LANGUAGES:
-            path = Path(out_dir) / FOLDER_OF_LANGUAGE[lang] / lesson.notebook_name
+    for lang in LANGUAGES:
+        made = {lesson.notebook_name: lesson.notebook(lang) for lesson in lessons}
+        made[self_test_name(lessons)] = self_test_notebook(lessons, lang)
+        for name, notebook in made.items():
+            path = Path(out_dir) / FOLDER_OF_LANGUAGE[lang] / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(nbformat.writes(mark_published(lesson.notebook(lang))) + "\n", encoding="utf-8")
+            path.write_text(nbformat.writes(mark_published(notebook)) + "\n", encoding="utf-8")
             written.append(path)
     return written
 

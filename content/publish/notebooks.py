@@ -1,4 +1,4 @@
-"""The lesson notebooks, one per lesson and language."""
+"""The lesson notebooks, one per lesson and language, and the self-test's."""
 
 from publish import paths
 from publish.console import Console
@@ -16,5 +16,5 @@ def render(console: Console) -> None:
 STEP = Step(
     "lesson notebooks", render, outputs=(paths.NOTEBOOKS,),
     inputs=(*(paths.CONTENT / name for name in ("lessons", "lessonkit", "exercises", "zeroledger")),
-            *(paths.PUBLISH / name for name in ("lessons.py", "fingerprint.py"))),
+            *(paths.PUBLISH / name for name in ("lessons.py", "fingerprint.py", "notebook_cells.py", "self_test_notebook.py"))),
 )

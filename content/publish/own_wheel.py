@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 from publish import font, paths
@@ -28,7 +29,15 @@ def build(console: Console) -> None:
          "--disable-pip-version-check", "--wheel-dir", output, staging],
         "own-wheel", remedy="fix content/pyproject.toml or the package it names", env={"SOURCE_DATE_EPOCH": EPOCH_S},
     )
+    download = fresh_folder(paths.DOWNLOAD)
+    shutil.copyfile(wheel(), download / download_name())
     name_by_content(wheel())
+
+
+def download_name() -> str:
+    """The wheel's name for readers who install it themselves, which notebooks may quote: it changes with the version only."""
+    project = tomllib.loads((paths.CONTENT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"{project['name']}-{project['version']}-py3-none-any.whl"
 
 
 def copy_source(source: Path, target: Path) -> None:
@@ -56,4 +65,4 @@ def wheel() -> Path:
     return wheels[0]
 
 
-STEP = Step("wheel of zeroledger and lessonkit", build, inputs=SOURCES, outputs=(paths.WHEEL,), after=(font.STEP,))
+STEP = Step("wheel of zeroledger and lessonkit", build, inputs=SOURCES, outputs=(paths.WHEEL, paths.DOWNLOAD), after=(font.STEP,))

@@ -25,6 +25,7 @@ from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_le
 from .measured_page import FOLDER as MEASURE_FOLDER, SLUG as MEASURED_SLUG, measured_page, write_files
 from .page_exporter import LessonPageExporter, drawn_text
 from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, hints_of, quiz_page, sections as quiz_sections, stop, variant_data
+from .self_test_notebook import self_test_name
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
 
 LAB_FOLDER = {"en": "", "zh-CN": "zh/"}  # where the lab's entry pages in this language lie: chinese_lab.py
@@ -114,6 +115,10 @@ class PageContext:
         return f"{self.root}files/{self.folder}/{self.notebook_name}"
 
     @property
+    def wheel_url(self):
+        return f"{self.root}download/{download_name()}"
+
+    @property
     def languages(self):
         page = f"{self.slug}/" if self.slug else ""
         return [Alternative(lang, LANGUAGE_NAMES[lang], f"{self.root}{FOLDER_OF_LANGUAGE[lang]}/{page}") for lang in LANGUAGES]
@@ -151,7 +156,7 @@ def build(folder):
             home = folder / FOLDER_OF_LANGUAGE[lang]
             _write(home / "index.html", home_page(exporter, lessons, lang))
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
-            _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang), lessons))
+            _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang, self_test_name(lessons)), lessons))
             _write(home / CALIBRATION_SLUG / "index.html", calibration_page(exporter, calibration_context(lang), lessons))
             _write(home / MEASURED_SLUG / "index.html", measured_page(exporter, measured_context(lang)))
             for at, lesson in enumerate(lessons):
@@ -188,10 +193,10 @@ def timeline_context(lang):
                        description=i18n.text("page.timeline.intro", lang))
 
 
-def quiz_context(lang):
-    """What the self-test's page needs."""
+def quiz_context(lang, notebook_name=""):
+    """What the self-test's page needs; `notebook_name` is its notebook's."""
     title = i18n.text("quiz.title", lang)
-    return PageContext(lang=lang, root="../../", slug=QUIZ_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+    return PageContext(lang=lang, root="../../", slug=QUIZ_SLUG, notebook_name=notebook_name, page_title=f"{title} · {i18n.text('page.site', lang)}",
                        description=i18n.text("quiz.about", lang))
 
 

@@ -19,6 +19,7 @@ DIST = ROOT / "dist"
 # The folders of stage/, one owner each (the step of the same name).
 FONT = STAGE / "font"
 WHEEL = STAGE / "wheel"
+DOWNLOAD = STAGE / "download"  # what readers may take along, under names that stay
 LITE = STAGE / "lite"  # input of `jupyter lite build`
 PYODIDE = LITE / "static" / "pyodide"
 NOTEBOOKS = STAGE / "notebooks"

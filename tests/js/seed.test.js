@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { variantFor } from '../../content/web/src/page/seed.js';
 
@@ -19,4 +20,9 @@ test('one seed does not draw the same place for every item', () => {
 
 test('a seed may be any text', () => {
   for (const seed of ['', '秋', ' ', '-1', 'x'.repeat(40)]) assert.ok([0, 1, 2].includes(variantFor(seed, 'item', 3)));
+});
+
+test('a notebook draws the same', () => {
+  const cases = JSON.parse(readFileSync(new URL('../data/seeds.json', import.meta.url), 'utf8')); // tests/test_lessonkit_quiz.py reads it too
+  for (const [seed, id, count, drawn] of cases) assert.equal(variantFor(seed, id, count), drawn);
 });
