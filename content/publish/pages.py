@@ -23,6 +23,7 @@ from .gate import gated_cells
 from .headings import toc
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
 from .measured_page import FOLDER as MEASURE_FOLDER, SLUG as MEASURED_SLUG, measured_page, write_files
+from .own_wheel import download_name
 from .page_exporter import LessonPageExporter, drawn_text
 from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, hints_of, quiz_page, sections as quiz_sections, stop, variant_data
 from .self_test_notebook import self_test_name
