@@ -1,6 +1,7 @@
 """The quiz in notebooks, and the record of predictions: every item answered right and wrong, nothing of a key shown before."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,43 @@ def test_predictions_are_listed_confident_errors_first_and_exported_as_the_page_
     assert exported["zero"] == "predictions" and exported["predictions"]["zero2-20b-10"] == {
         "value": 68_000_000_000, "text": "68 GB", "reason": "because", "confidence": 3, "skipped": False}
     assert exported["predictions"]["zero3-70b-48"]["value"] is None
+
+
+def test_the_quiz_answers_are_exported_in_the_pages_own_form():
+    """tests/js/quiz_data.test.js and calibration.test.js hold the page to it; here the names and kinds of the fields."""
+    cards = {card.item.bank_id: card for card in lessonkit.quiz("stages", "a").cards}
+    number, choice = cards["stages-max-params"], cards["account-bucket"]
+    number.item.form.value, number.confidence.value = "1T", 2
+    number.check.click()
+    number.confidence.value = 3
+    number.check.click()
+    enter(choice, ["states"])
+    choice.check.click()
+    answers = json.loads(record.as_json())["quiz"]
+    assert answers["a:stages-max-params"] == {
+        "misses": 2, "hints": 0, "solved": False, "shown": False, "sure": 3, "confidence": 3, "given": "1T",
+        "first": {"right": False, "confidence": 2, "given": "1T", "error": answers["a:stages-max-params"]["first"]["error"],
+                  "prompt": number.item.plain_prompt() if number.item.is_drawn else None}}
+    assert answers["a:account-bucket"]["given"] == ["states"] and "model states" in answers["a:account-bucket"]["first"]["given"]
+    assert lessonkit.calibration().table.value.count("download=") == 1
+
+
+READ_EXPORT = """
+import { importBundled } from '%s';
+const { readExport } = await importBundled('page/calibration-data.js');
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+console.log(JSON.stringify(readExport(text, ['zero2-20b-10', 'zero3-70b-48', 'account-bucket'])));
+"""
+
+
+def test_the_page_itself_reads_the_export():
+    predict("zero2-20b-10", "68 GB", 3)
+    lessonkit.predict("zero3-70b-48").skip.click()
+    card = next(card for card in lessonkit.quiz("stages").cards if card.item.bank_id == "account-bucket")
+    enter(card, ["states"])
+    card.check.click()
+    script = READ_EXPORT % (Path(__file__).parent / "js" / "bundled.js").as_uri()
+    done = subprocess.run(["node", "--input-type=module", "-e", script], input=record.as_json(), capture_output=True, text=True, check=True)
+    found, written = json.loads(done.stdout), json.loads(record.as_json())
+    assert found == {"predictions": written["predictions"], "quiz": written["quiz"]}

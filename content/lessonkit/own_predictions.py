@@ -29,11 +29,11 @@ class Calibration(Shown):
 
     def refresh(self):
         """Shows the predictions made so far."""
-        self.table.value = self.html() + (download_html(self.lang) if record.made() else "")
+        self.table.value = self.html() + ("" if record.is_empty() else download_html(self.lang))
 
     def plain_text(self):
         """The file's text, for where widgets cannot be shown."""
-        return record.as_json() if record.made() else text("kit.calibration.none", self.lang)
+        return record.as_json() if not record.is_empty() else text("kit.calibration.none", self.lang)
 
     def html(self):
         """The table, or that there is nothing yet."""

@@ -1,5 +1,6 @@
 """One item of the notebook's quiz: its form for an answer, and how that answer is judged. No item computes its key before that."""
 
+from dataclasses import dataclass
 from html import escape
 
 import ipywidgets as widgets
@@ -17,26 +18,45 @@ HOW = {"many-choice": "quiz.many_how", "account": "quiz.account_how", "ordering"
 WRAPPING = {"width": "auto", "height": "auto"}  # long options break instead of being cut off
 
 
+@dataclass(frozen=True)
+class Judged:
+    """An answer and how it compares: feedback as HTML, what was entered (a text or option ids), the same in words, the
+    relative error of a number."""
+
+    right: bool
+    html: str
+    given: str | list[str]
+    said: str
+    error: float | None = None
+
+
 class NumberItem:
     """A number with its unit. `form` takes it; `judged` says how it compares."""
 
     how = ""
 
-    def __init__(self, exercise, lang):
-        self.exercise, self.id, self.lang = exercise, exercise.id, lang
+    def __init__(self, exercise, lang, bank_id):
+        """`bank_id` is that of the exercise which `exercise` is, or of which it is a variant."""
+        self.exercise, self.id, self.bank_id, self.lang = exercise, exercise.id, bank_id, lang
+        self.is_drawn = exercise.id != bank_id
         hint = text("kit.predict.number_hint" if exercise.unit == "bytes" else "kit.predict.count_hint", lang)
         self.form = labelled(widgets.Text(description=text("quiz.your_answer", lang), placeholder=hint))
         self.entry = self.form  # where Enter means "check"
 
     def prompt_html(self):
         """The question."""
-        return marked_html(self.exercise.prompt(self.lang))
+        return marked_html(self.plain_prompt())
+
+    def plain_prompt(self):
+        """The question as plain text."""
+        return self.exercise.prompt(self.lang)
 
     def judged(self):
-        """(whether it is right, feedback as HTML). ValueError with words for the reader when there is no number."""
-        feedback = judge(self.exercise, read(self.form.value, self.exercise.unit, self.lang))
+        """The answer as `Judged`. ValueError with words for the reader when there is no number."""
+        written = self.form.value.strip()
+        feedback = judge(self.exercise, read(written, self.exercise.unit, self.lang))
         words = text("quiz.wrong", self.lang) if feedback.verdict == "wrong" else verdict(self.exercise, feedback, self.lang)
-        return feedback.verdict == "right", escape(words)
+        return Judged(feedback.verdict == "right", escape(words), written, written, feedback.relative_error)
 
     def hints(self):
         """The hints, in steps."""
@@ -51,10 +71,11 @@ class NumberItem:
 class OptionsItem:
     """Options to choose from or to put in order."""
 
+    is_drawn = False
     entry = None  # no field in which Enter would mean "check"
 
     def __init__(self, question, lang):
-        self.question, self.id, self.lang = question, question.id, lang
+        self.question, self.id, self.bank_id, self.lang = question, question.id, question.id, lang
         self.words = {option.id: fill_values(option.text[lang]) for option in question.options}
         self.form = self._form()
 
@@ -62,13 +83,17 @@ class OptionsItem:
         """The question."""
         return marked_html(fill_values(self.question.prompt[self.lang]))
 
+    def plain_prompt(self):
+        """The question as plain text."""
+        return plain(fill_values(self.question.prompt[self.lang]))
+
     @property
     def how(self):
         """What to do with the options; "" where it goes without saying."""
         return text(HOW[self.question.kind], self.lang) if self.question.kind in HOW else ""
 
     def judged(self):
-        """(whether it is right, feedback as HTML). ValueError with words for the reader when nothing is chosen."""
+        """The answer as `Judged`. ValueError with words for the reader when nothing is chosen."""
         given = self.given()
         if not given:
             raise ValueError(text("quiz.choose", self.lang))
@@ -77,7 +102,8 @@ class OptionsItem:
                  else text("quiz.wrong", self.lang))
         reasons = [fill_values(option.because[self.lang]) for option in self.question.options
                    if option.id in grade.explain and option.because]
-        return grade.right, " ".join([escape(words), *map(marked_html, reasons)])
+        said = " · ".join(plain(self.words[name]) for name in given)
+        return Judged(grade.right, " ".join([escape(words), *map(marked_html, reasons)]), list(given), said)
 
     def hints(self):
         """The hints, in steps."""
