@@ -57,7 +57,8 @@ def measured_page(exporter, context):
 def write_files(folder):
     """Kit and examples into `folder`, which is measure/ of the site."""
     (folder / "examples").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(KIT, folder / KIT.name)
+    for file in (KIT, KIT.with_name("measure_gpu.py")):
+        shutil.copyfile(file, folder / file.name)
     for file in example_files():
         shutil.copyfile(file, folder / "examples" / file.name)
 
