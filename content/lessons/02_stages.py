@@ -35,7 +35,7 @@
 # | 2 | {{ "21.5 GB" }} | {{ "19.2 GB" }} |
 # | 3 | {{ "21.7 GB" }} | {{ "21.7 GB" }} |
 #
-# 第一课的公式说，阶段越高，每个 rank 存得越少。两份报告都相反。公式没错，读数也没错，错的是以为公式数了全部。这一课先把三个公式推出来，再去找它们没数的那一笔。
+# 第 1 课的公式说，阶段越高，每个 rank 存得越少。两份报告都相反。公式没错，读数也没错，错的是以为公式数了全部。这一课先把三个公式推出来，再去找它们没数的那一笔。
 
 # %% [markdown] id="question" lang="en"
 # In August 2021 someone trained BERT-large, about {{ 340e6 | short }} parameters, on four cards, and changed one number in the configuration: ZeRO stage 1 became stage 2. Each card went from {{ "8900 MB" }} up to {{ "9600 MB" }} (DeepSpeedExamples#123).
@@ -287,9 +287,9 @@ for rule in ("ideal", "fsdp2", "deepspeed"):
 # ## 这一课没有说的
 #
 # - 没有说那两份报告里的每一个 MB 来自哪里。BELLE 那份没有附配置；两份都没说怎么测的，多半是 `nvidia-smi`，里面还有激活、logits、CUDA 上下文和分配器的空隙。
-# - 没有说桶越小越好。桶太小，通信就碎，第七课再算这笔时间账。
+# - 没有说桶越小越好。桶太小，通信就碎，第 7 课再算这笔时间账。
 # - 没有说更新那一刻。DeepSpeed 更新前会把本 rank 的梯度并成一块，再抄一份 FP32，每个元素 6 字节，P/N 个；`deepspeed_instants(…)[2]` 就是那一刻。
-# - 没有说阶段 1、2 多了多少通信。ZeRO 论文说阶段 1、2 与普通数据并行相同，DeepSpeed 的默认实现并不完全如此，也留到第七课。
+# - 没有说阶段 1、2 多了多少通信。ZeRO 论文说阶段 1、2 与普通数据并行相同，DeepSpeed 的默认实现并不完全如此，也留到第 7 课。
 #
 # ## 资料
 #

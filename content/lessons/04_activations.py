@@ -196,7 +196,7 @@ predict("activations-sequence")
 # %% [markdown] id="long-table" lang="zh-CN"
 # 未融合的注意力要留下每个头的 s × s 概率矩阵，所以早年的长序列训练几乎都卡在它上面。flash attention 分块计算，不留这张矩阵，平方项没了，线性项还在。
 #
-# 下面是 32 层一共留下的激活。每行是 s，然后是 eager、flash、flash 加整层重算。s 到 32768 时，flash 也要 {{ 32 * layer_activations(preset("llama-2-7b").model, ActivationSettings(1, 32768)).num_bytes | GiB 0 }}：就算 ZeRO 把状态分到几乎为零，这张卡还是放不下。长序列时激活当家，靠的是重计算、序列并行（第六课）和卸载（第五课）。
+# 下面是 32 层一共留下的激活。每行是 s，然后是 eager、flash、flash 加整层重算。s 到 32768 时，flash 也要 {{ 32 * layer_activations(preset("llama-2-7b").model, ActivationSettings(1, 32768)).num_bytes | GiB 0 }}：就算 ZeRO 把状态分到几乎为零，这张卡还是放不下。长序列时激活当家，靠的是重计算、序列并行（第 6 课）和卸载（第 5 课）。
 
 # %% [markdown] id="long-table" lang="en"
 # Unfused attention keeps an s × s matrix of probabilities for each head, and that is what long sequences used to run into. Flash attention works in blocks and does not keep the matrix. The square is gone; the linear part is still there.
@@ -233,7 +233,7 @@ for s in (4096, 8192, 16384, 32768):
 predict("activations-logits")
 
 # %% [markdown] id="logits-why" lang="zh-CN"
-# 每个 token、每个词，峰值时活着 14 字节，而常见的估算器只写 4。8192 个 token 就是 {{ loss_account(LossSettings(8192, 128256, 4096)).peak_bytes | GB 1 }}，比第三课里收集一整层还多几十倍。它出现在前向和反向的交界，那时各层的激活也最满。
+# 每个 token、每个词，峰值时活着 14 字节，而常见的估算器只写 4。8192 个 token 就是 {{ loss_account(LossSettings(8192, 128256, 4096)).peak_bytes | GB 1 }}，比第 3 课里收集一整层还多几十倍。它出现在前向和反向的交界，那时各层的激活也最满。
 #
 # 办法是切块：一次只算一部分 token 的 logits 和损失，反向时再算一遍。下面每行是块数和峰值。块数再大，也有一部分不再降，那是输出头的梯度，整个词表一份。
 
@@ -255,7 +255,7 @@ for chunks in (1, 2, 8, 32, 128):
 # 1. 先量：峰值在哪个时刻，那一刻谁最大。
 # 2. 注意力还是未融合的，先换 flash。
 # 3. logits 占大头，切块算损失。
-# 4. 减小微批次，加大累积步数。激活和微批次成正比，全局批次可以不变（第九课讲怎样才真的不变）。
+# 4. 减小微批次，加大累积步数。激活和微批次成正比，全局批次可以不变（第 9 课讲怎样才真的不变）。
 # 5. 还不够，就打开重计算，付那三分之一。
 # 6. 单条序列就放不下，要靠序列并行或卸载。
 
@@ -295,7 +295,7 @@ for chunks in (1, 2, 8, 32, 128):
 # ## 这一课没有说的
 #
 # - 没有说你的实现恰好留下这 15 个张量。融合的 MLP、别的归一化、编译器都会改变它；模型不同，行也不同。
-# - 没有把张量并行、序列并行、流水线算进来，它们会切激活，见第六课。
+# - 没有把张量并行、序列并行、流水线算进来，它们会切激活，见第 6 课。
 # - 没有说开头那张表里少掉的 18.5 G 和 22.4 G 各由哪几项构成。帖子没有给出序列长度和完整配置。
 # - 没有算矩阵乘法的工作区和分配器的空隙。
 #

@@ -64,7 +64,7 @@ predict("prediction-state-13b")
 # %% [markdown] id="lasting-check" lang="zh-CN"
 # 阶段 2 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}，读数 {{ "45.46 GiB" }}，差不到 {{ "0.01 GiB" }}。这么准，不像碰巧。那么还有两件没写出来的事也清楚了：读数时梯度还在；主权重和两个矩是 FP32。
 #
-# 阶段 3 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }}，读数却是 {{ "25.31 GiB" }}。差了一个多 GiB。第二课的通信桶，5 × 10<sup>8</sup> 个元素，在 DeepSpeed 的阶段 3 里一直在场。下面把它加进去，每行是阶段、状态加桶、读数、剩下的差。把桶改成 0 再运行，看看不数它会差多少。
+# 阶段 3 的五行账是 {{ ledger(model="llama-2-13b", dp_size=8, stage=3) | GiB 2 }}，读数却是 {{ "25.31 GiB" }}。差了一个多 GiB。第 2 课的通信桶，5 × 10<sup>8</sup> 个元素，在 DeepSpeed 的阶段 3 里一直在场。下面把它加进去，每行是阶段、状态加桶、读数、剩下的差。把桶改成 0 再运行，看看不数它会差多少。
 
 # %% [markdown] id="lasting-check" lang="en"
 # The five rows of stage 2 are {{ ledger(model="llama-2-13b", dp_size=8, stage=2) | GiB 2 }}; the log read {{ "45.46 GiB" }}, less than {{ "0.01 GiB" }} away. An agreement this close is hardly chance, so two things follow that nobody wrote down: the gradients were still there when the log was written, and master weights and moments were FP32.

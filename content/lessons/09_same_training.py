@@ -230,16 +230,16 @@ for losses in (check.expected_losses, check.losses):
 # %% [markdown] id="watch" lang="zh-CN"
 # ## 在图上试
 #
-# 下面是两步训练。网页上的控件里有一项“错误”，选一种再运行：图下面会说是不是同一个训练，并画出损失和没有错误的那条。显存的图一点都不变，**显存不会告诉你训练错了**。
+# 下面是两步训练。控件里有一项“错误”，选一种再运行：图下面会说是不是同一个训练，并画出损失和没有错误的那条。显存的图一点都不变，**显存不会告诉你训练错了**。
 #
-# 再往下有训练循环的源码，可以改。去掉 `reduce_bucket` 里的归约，或者只让最后一个微批次参加，看检查认不认得出来。（笔记本里没有这个选单，用上面那一格。）
+# 网页上，再往下有训练循环的源码，可以改。去掉 `reduce_bucket` 里的归约，或者只让最后一个微批次参加，看检查认不认得出来。（源码只在网页上能改；在 Notebook 里，用上面那一格。）
 
 # %% [markdown] id="watch" lang="en"
 # ## Try it in the picture
 #
-# Two training steps. On the web page the controls include “Mistake”: choose one and run, and below the picture it says whether this is still the same training and draws the loss beside the right one. The memory in the picture does not change at all. **Memory never tells you that training is wrong.**
+# Two training steps. The controls include “Mistake”: choose one and run, and below the picture it says whether this is still the same training and draws the loss beside the right one. The memory in the picture does not change at all. **Memory never tells you that training is wrong.**
 #
-# Further down is the source of the training loop, and you can edit it. Take the reduction out of `reduce_bucket`, or let only the last micro-batch take part, and see whether the check knows what you did. (The notebook has no such menu; use the cell above.)
+# On the web page, the source of the training loop is further down, and you can edit it. Take the reduction out of `reduce_bucket`, or let only the last micro-batch take part, and see whether the check knows what you did. (The source can be edited on the web page only; in the notebook, use the cell above.)
 
 # %% id="timeline" tags=["timeline"]
 timeline(stage=2, dp_size=4, gradient_accumulation_steps=2, num_steps=2)

@@ -39,9 +39,20 @@ def _execute_or_recall(notebook, where, folder: Path):
         unfinished = kept.with_suffix(".part")
         unfinished.write_text(json.dumps([cell.outputs for cell in code_cells]), encoding="utf-8")
         unfinished.replace(kept)
-        return
+        outputs = [cell.outputs for cell in code_cells]
     for cell, recalled in zip(code_cells, outputs, strict=True):
-        cell.outputs = nbformat.from_dict(recalled)
+        cell.outputs = nbformat.from_dict(joined(recalled))
+
+
+def joined(outputs):
+    """The outputs with what came in several pieces to the same stream as one: the kernel cuts it by time, even inside a line."""
+    whole = []
+    for output in outputs:
+        if whole and output["output_type"] == "stream" and whole[-1].get("name") == output["name"]:
+            whole[-1] = {**whole[-1], "text": whole[-1]["text"] + output["text"]}
+        else:
+            whole.append(output)
+    return whole
 
 
 def _key(sources):

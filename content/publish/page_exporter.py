@@ -9,7 +9,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, NavigableString
 from jinja2 import pass_context
 from lessonkit import bank
 from nbconvert.exporters.html import HTMLExporter
@@ -22,8 +22,11 @@ from .timeline_page import timeline_html
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
-# A figure and its unit stay on one line.
-_QUANTITY = re.compile(r"(\d[\d,.]*) ((?:[KMGTP]i?B|B)\b)")
+# What stays on one line: a figure and its unit, ZeRO-3, GPT-2, N − 1.
+_UNBROKEN = re.compile(r"\d[\d,.]* (?:[KMGTP]i?B|B)\b|\b(?:ZeRO|GPT)-\d\b|\(?\bN − 1\b\)?(?:/N\b)?")
+# Where a heading in Chinese may break before anywhere else.
+_PHRASE_END = re.compile(r"(?<=[，：；])")
+_FULL_WIDTH_END = ("，", "。", "：", "；", "？", "！", "、", "）", "”")
 
 
 class LessonPageExporter(HTMLExporter):
@@ -43,6 +46,7 @@ class LessonPageExporter(HTMLExporter):
     def default_filters(self):
         yield from super().default_filters()
         yield "typeset", typeset
+        yield "phrases", phrases
         yield "code_html", code_html
         yield "exercise", exercise_of
         yield "drawn_html", drawn_html
@@ -53,17 +57,37 @@ class LessonPageExporter(HTMLExporter):
 
 
 def typeset(html):
-    """Prose HTML with tables that scroll on their own and figures that do not break from their unit."""
+    """Prose HTML with tables and code that scroll on their own, figures that do not break from their unit, Chinese
+    headings that break between phrases, and no blank after a full-width mark (markdown needs one where bold text ends)."""
     soup = BeautifulSoup(html, "html.parser")
     for table in soup.find_all("table"):
         table.wrap(soup.new_tag("div", attrs={"class": "zl-table", "tabindex": "0", "role": "group"}))
     for corner in soup.find_all("th"):
         if not corner.get_text(strip=True):
             corner.name = "td"  # an empty corner heads nothing
-    for text in soup.find_all(string=_QUANTITY):
+    for code in soup.select(".highlight pre"):
+        code["tabindex"] = "0"
+    for bold in soup.find_all("strong"):
+        following = bold.next_sibling
+        if isinstance(following, NavigableString) and bold.get_text().endswith(_FULL_WIDTH_END):
+            following.replace_with(following.lstrip(" "))
+    for text in soup.find_all(string=_UNBROKEN):
         if not text.find_parent(["code", "pre"]):
-            text.replace_with(BeautifulSoup(_QUANTITY.sub(r'<span class="zl-quantity">\1 \2</span>', escape(text, quote=False)), "html.parser"))
+            text.replace_with(_parsed(_UNBROKEN.sub(r'<span class="zl-quantity">\g<0></span>', escape(text, quote=False))))
+    for heading in soup.find_all(["h2", "h3"]):
+        for text in heading.find_all(string=re.compile("[，：；]")):
+            text.replace_with(_parsed(phrases(text)))
     return str(soup)
+
+
+def _parsed(html):
+    return BeautifulSoup(html, "html.parser")
+
+
+def phrases(title):
+    """`title` as HTML in which a line breaks between Chinese phrases, inside one only where it is longer than a line."""
+    parts = [part for part in _PHRASE_END.split(title) if part]
+    return "".join(f'<span class="zl-phrase">{escape(part, quote=False)}</span>' for part in parts) if len(parts) > 1 else escape(title, quote=False)
 
 
 def code_html(source):

@@ -240,7 +240,7 @@ export function controlsHtml(id, choice, strings, { rank, steps }) {
     `<fieldset class="zl-field zl-segments" data-control="${name}"><legend>${e(name)}</legend><div>${values.map((value) =>
       `<label><input type="radio" name="${id}-${name}" value="${value}"${value === chosen ? ' checked' : ''}><span>${escapeHtml(label(value))}</span></label>`).join('')}</div></fieldset>`;
   const slider = (/** @type {string} */ name, /** @type {number} */ max, /** @type {number} */ value, /** @type {string} */ shown, min = 0) =>
-    `<div class="zl-field zl-field-${name}"><label for="${id}-${name}">${e(name)} <output for="${id}-${name}" data-part="${name}">${escapeHtml(shown)}</output></label><input type="range" id="${id}-${name}" data-control="${name}" min="${min}" max="${max}" step="1" value="${value}" aria-valuetext="${escapeHtml(shown)}"></div>`;
+    `<div class="zl-field zl-field-${name}"><label for="${id}-${name}">${e(name)}${t(name).endsWith('：') ? '' : ' '}<output for="${id}-${name}" data-part="${name}">${escapeHtml(shown)}</output></label><input type="range" id="${id}-${name}" data-control="${name}" min="${min}" max="${max}" step="1" value="${value}" aria-valuetext="${escapeHtml(shown)}"></div>`;
   const ranks = Array.from({ length: choice.dp_size }, (_, index) => `<option value="${index}"${index === rank ? ' selected' : ''}>${index}</option>`);
   const windows = [`<option value="all">${e('all_steps')}</option>`, ...Array.from({ length: steps }, (_, index) => `<option value="${index}"${index === 0 ? ' selected' : ''}>${escapeHtml(t('one_step', { step: index + 1 }))}</option>`)];
   const breaks = ['none', ...BREAKS].map((name) => `<option value="${name}"${name === choice.breaks ? ' selected' : ''}>${e(`breaks.${name}`)}</option>`);
