@@ -124,7 +124,15 @@ export class ZeroCell extends HTMLElement {
         this.onEdited();
       },
     });
+    const focused = this.hasFocusedCode();
     this.view.code.replaceChildren(holder);
+    if (focused) this.editor.focus();
+  }
+
+  /** Whether the plain code, which can have the focus to be scrolled, has it. */
+  hasFocusedCode() {
+    const within = this.shadowRoot?.activeElement ?? document.activeElement;
+    return within !== null && within !== this && (this.contains(within) || Boolean(this.view?.code.contains(within)));
   }
 
   onEdited() {

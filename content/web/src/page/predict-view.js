@@ -11,7 +11,8 @@ const SCALE_DECADES = 2; // the scale reaches from 1/100 to 100 times the result
 /** An amount in both units, or a count. @param {number} value @param {string} unit */
 export function amountHtml(value, unit) {
   if (unit !== 'bytes') return `<b>${Number.isInteger(value) ? groupDigits(value) : formatQuotient(value)}</b>`;
-  return `<b>${formatBytes(value, 'GB', 2)}</b><span>${formatBytes(value, 'GiB', 2)}</span>`;
+  const digits = value < 1e9 ? 3 : 2; // so that what is shown is near enough to be judged right itself
+  return `<b>${formatBytes(value, 'GB', digits)}</b><span>${formatBytes(value, 'GiB', digits)}</span>`;
 }
 
 /**
