@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 RUNNER = Path(__file__).parents[1] / "content" / "web" / "src" / "runner"
-MODULES = ("guard", "loop", "tracebacks", "restore", "cell", "harden", "boot")
+MODULES = ("guard", "loop", "tracebacks", "restore", "pictures", "cell", "harden", "boot")
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +140,22 @@ def test_system_exit_is_an_ordinary_end(run, source, status, shown):
     assert shown is None or shown in outcome["error"]
 
 
+@pytest.mark.parametrize("body, picture", [
+    ("def _repr_svg_(self): return '<svg/>'", {"kind": "svg", "data": "<svg/>"}),
+    ("def _repr_png_(self): return b'\\x89PNG'", {"kind": "png", "data": "iVBORw=="}),
+    ("def _repr_svg_(self): return None\n    def _repr_png_(self): return b'a'", {"kind": "png", "data": "YQ=="}),
+    ("pass", None),
+])
+def test_a_value_may_draw_itself(run, body, picture):
+    source = f"class A:\n    {body}\n    def __repr__(self): return 'text'\n"
+    outcome = run(source + "A()")
+    assert (outcome["picture"], outcome["value"]) == (picture, "text")
+    assert run(source + "A")["picture"] is None  # the class itself does not
+    assert run(source + "A()", mode="none")["picture"] is None
+
+
 def test_input_says_what_to_do(run):
-    assert "Write the value into the code" in run("input('n? ')")["error"]
+    assert "input('n? ') cannot wait" in run("input('n? ')")["error"]
 
 
 ENDLESS = {
@@ -272,3 +286,10 @@ def test_module_lists_agree(cell):
     (listed,) = re.findall(r"PYTHON_MODULES = \[(.*?)\]", text)
     assert tuple(re.findall(r"'(\w+)'", listed)) == boot.RUNNER_MODULES == MODULES
     assert sorted(path.stem for path in (RUNNER / "python").glob("*.py")) == sorted(MODULES)
+
+
+def test_picture_bounds_agree(cell):
+    import pictures
+
+    (bound,) = re.findall(r"MAX_PICTURE_BYTES = ([\d_]+)", (RUNNER / "protocol.js").read_text(encoding="utf-8"))
+    assert int(bound) == pictures.MAX_PICTURE_BYTES

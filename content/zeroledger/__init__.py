@@ -14,7 +14,7 @@ from .units import GB, GIB, format_bytes, format_count, parse_bytes, parse_count
 # module's own: importing the module would hide it.
 LAZY = {
     "Mesh": "mesh", "mesh_ledger": "mesh_states", "rule_ledger": "rule_states", "max_model_params": "capacity",
-    "lora_params": "adapters", "peer_answers": "peers", "compare_estimators": "peers_reasons",
+    "lora_params": "adapters", "bars": "bar_chart", "peer_answers": "peers", "compare_estimators": "peers_reasons",
     "ActivationSettings": "activation_rows", "layer_activations": "activations", "Stack": "activation_stack",
     "stack_instants": "activation_stack", "layers_in_flight": "pipeline_activations", "LossSettings": "logits",
     "loss_account": "logits", "loss_settings": "logits", "FsdpSettings": "fsdp_timeline",

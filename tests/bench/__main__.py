@@ -25,8 +25,8 @@ from publish.serve import make_server  # noqa: E402
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--enable-precise-memory-info")
 PREFIX = "/courses/zero/"
 BENCHMARKS = {
-    "page": "bench_page", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build", "growth": "bench_growth",
-    "soak": "bench_soak", "class": "bench_class",
+    "page": "bench_page", "runner": "bench_runner", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build",
+    "growth": "bench_growth", "soak": "bench_soak", "class": "bench_class",
 }
 
 

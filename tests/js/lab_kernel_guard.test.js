@@ -110,6 +110,30 @@ test('a task left behind is ended, and the next cell runs', async () => {
   assert.equal((await run('assert type(task.exception()).__name__ == "TimeLimitExceeded"')).status, 'ok');
 });
 
+test('a run that prints too much ends with a note, and what it printed stays', async () => {
+  guard.receive({ type: 'setup', limitMs: 60_000, stopUrl: 'blob:stop' }); // it is not time that ends it
+  const printed = { text: '' };
+  const { stdout_stream: stdout } = guard.pyodide.pyimport('pyodide_kernel');
+  stdout.publish_stream_callback = (name, text) => {
+    printed.text += text;
+  };
+  for (const [source, chars] of [["while True: print('line')", 5 * 10_000], ["print('x' * 3_000_000); kept += 1", 1_000_000]]) {
+    printed.text = '';
+    const { status, traceback } = await run(source);
+    assert.equal(status, 'error');
+    assert.match(traceback, /OutputLimitExceeded: the run printed more than this page can show/);
+    assert.match(traceback, /----> 1 /);
+    assert.equal(printed.text.length, chars);
+    assert.equal(posted.at(-1).reason, null); // the cell's own error says it
+    await assertStateKept();
+  }
+  printed.text = '';
+  assert.equal((await run("print('again')")).status, 'ok');
+  assert.equal(printed.text, 'again\n');
+  stdout.publish_stream_callback = undefined;
+  guard.receive({ type: 'setup', limitMs: LIMIT_MS, stopUrl: 'blob:stop' });
+});
+
 test('a widget callback is ended, and said to be one', async () => {
   await run(`from comm import get_comm_manager
 class Looping:

@@ -157,3 +157,21 @@ for (const type of ['broken', 'crashed']) {
     assert.deepEqual(said.restarts, [type]);
   });
 }
+
+test('after the page itself was held up, the worker is heard before the kernel is restarted', () => {
+  const { supervisor, said, tell, wait } = installed();
+  tell({ type: 'begin', run: 1, kind: 'cell' });
+  wait(LIMIT_MS);
+  const { now } = supervisor.surroundings;
+  supervisor.surroundings.now = () => now() + 5000; // no tick for five seconds
+  supervisor.tick();
+  tell({ type: 'end', run: 1, kind: 'cell', reason: 'limit' });
+  wait(1000);
+  assert.deepEqual(said.restarts, []);
+  tell({ type: 'begin', run: 2, kind: 'cell' });
+  supervisor.surroundings.now = () => now() + 5000 + LIMIT_MS + 5000;
+  supervisor.tick();
+  assert.deepEqual(said.restarts, []);
+  supervisor.tick(); // and nothing was heard
+  assert.deepEqual(said.restarts, ['limit']);
+});

@@ -7,6 +7,7 @@ import { runnerFor } from '../runner/client.js';
 import { MAX_LIMIT_MS } from '../runner/protocol.js';
 import { noticeOf } from './notice.js';
 import { OutputView } from './output-view.js';
+import { imageOf } from './picture.js';
 import { SavedCode } from './saved-code.js';
 import { siteBase } from './site.js';
 import { languageOf, text } from './strings.js';
@@ -18,6 +19,7 @@ import { whenNear } from './when-near.js';
 
 const SAVE_DELAY_MS = 300;
 const BYTES_PER_MB = 1e6;
+const ALT_CHARS = 500;
 
 export class ZeroCell extends HTMLElement {
   constructor() {
@@ -211,7 +213,9 @@ export class ZeroCell extends HTMLElement {
   clearResults() {
     this.started = false;
     this.output?.clear();
-    for (const part of [this.view?.value, this.view?.traceback, this.view?.notice]) if (part) part.hidden = true;
+    const { picture, value, traceback, notice } = this.view ?? {};
+    for (const part of [picture, value, traceback, notice]) if (part) part.hidden = true;
+    if (picture) URL.revokeObjectURL(picture.src);
   }
 
   /** @param {RunResult} result @param {boolean} fresh */
@@ -220,7 +224,8 @@ export class ZeroCell extends HTMLElement {
     if (!view || !output) return;
     const hadFocus = this.shadowRoot?.activeElement === view.stop;
     output.finish();
-    showText(view.value, result.status === 'ok' ? result.value : null);
+    const isDrawn = result.picture !== null && this.showPicture(result.picture, result.value);
+    showText(view.value, result.status === 'ok' && !isDrawn ? result.value : null);
     showText(view.traceback, result.errorType === 'LoadError' ? null : result.error);
     const run = { limitSeconds: this.limitSeconds, stopClicked: this.stopClicked, fresh };
     const notice = noticeOf(result, run, this.say);
@@ -231,6 +236,24 @@ export class ZeroCell extends HTMLElement {
     const seconds = formatSeconds(result.elapsedMs);
     this.setStatus(this.started ? this.say(notice ? 'cell.ended_after' : 'cell.done_in', { seconds }) : '');
     this.announce(notice ? [notice.title, ...notice.lines].join(' ') : this.say('cell.done_in', { seconds }));
+  }
+
+  /**
+   * @param {import('../runner/protocol.js').Picture} picture @param {unknown} value the same as text
+   * @returns {boolean} false if it cannot be shown; the output says so
+   */
+  showPicture(picture, value) {
+    const image = imageOf(picture);
+    const box = this.view?.picture;
+    if (!image || !box) {
+      this.output?.add('err', this.say('cell.picture_refused'));
+      this.output?.flush();
+      return false;
+    }
+    box.src = URL.createObjectURL(image.blob);
+    box.alt = image.title || String(value).slice(0, ALT_CHARS);
+    box.hidden = false;
+    return true;
   }
 
   showButtons() {

@@ -106,6 +106,8 @@ progress::-moz-progress-bar { background: var(--accent); }
 .output pre, .value { white-space: pre; overflow-wrap: normal; }
 .output .err { color: var(--danger); }
 .value { padding: 8px 14px; border-top: 1px solid var(--border); font-size: 0.875rem; overflow: auto; max-height: 26rem; }
+/* Drawn with dark ink for white paper, whatever the page's colours are. */
+.picture { display: block; max-width: 100%; height: auto; margin: 0 auto; padding: 8px; background: #ffffff; border-top: 1px solid var(--border); }
 .traceback { padding: 8px 14px; border-top: 1px solid var(--border); font-size: 0.85rem; overflow: auto; max-height: 22rem; }
 .notice {
   margin: 0;

@@ -41,14 +41,15 @@ export function buildView(root, say) {
     progress: make('progress', '', { 'aria-label': say('cell.loading_label') }),
     output: make('div', 'output', { role: 'log', 'aria-label': say('cell.output_label'), tabindex: '0' }),
     value: make('pre', 'value', { tabindex: '0', role: 'group', 'aria-label': say('cell.value_label') }),
+    picture: make('img', 'picture'),
     traceback: make('pre', 'traceback', { tabindex: '0', role: 'group', 'aria-label': say('cell.traceback_label') }),
     notice: make('div', 'notice'),
   };
   view.run.title = say('cell.run_keys');
   const bar = make('div', 'bar');
   bar.append(view.run, view.stop, view.reset, view.copy, view.status);
-  view.cell.append(view.code, view.progress, bar, view.output, view.value, view.traceback, view.notice, view.announcer);
-  for (const part of [view.stop, view.progress, view.output, view.value, view.traceback, view.notice]) part.hidden = true;
+  view.cell.append(view.code, view.progress, bar, view.output, view.picture, view.value, view.traceback, view.notice, view.announcer);
+  for (const part of [view.stop, view.progress, view.output, view.picture, view.value, view.traceback, view.notice]) part.hidden = true;
   root.append(style, view.cell);
   return view;
 }

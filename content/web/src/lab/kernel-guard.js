@@ -1,7 +1,7 @@
 // The guard inside a kernel's worker: the runner's clock, around cells, widget callbacks and whatever else Python does.
 
 import { GuardClock } from '../runner/guard.js';
-import { SIGNALS } from '../runner/protocol.js';
+import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES, SIGNALS } from '../runner/protocol.js';
 import { makeFlagReader } from '../runner/stop-flag.js';
 import guardSource from '../runner/python/guard.py';
 import hardenSource from '../runner/python/harden.py';
@@ -85,8 +85,9 @@ load`,
       wait: () => this.wait(),
       resume: () => this.resume(),
       end: () => this.end(),
+      exceed: () => this.clock.end('output'),
     };
-    this.python = load('kernel_guard', kernelGuardSource).install(page);
+    this.python = load('kernel_guard', kernelGuardSource).install(page, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES);
     this.pyodide.setInterruptBuffer(this.makeBuffer());
     this.post({ type: 'installed' });
   }

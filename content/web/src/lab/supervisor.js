@@ -1,7 +1,7 @@
 // The page's side of one kernel's guard: knows how long Python has been busy, says Stop, and calls for a restart when the
 // guard in the worker could not end a run. Without DOM and timers of its own: `tick` is called from outside.
 
-import { COUNTDOWN_FROM_MS, KILL_AFTER_MS, REPORT_MS } from './protocol.js';
+import { COUNTDOWN_FROM_MS, KILL_AFTER_MS, REPORT_MS, TICK_MS } from './protocol.js';
 
 /** @typedef {import('./protocol.js').PageMessage} PageMessage */
 /** @typedef {import('./protocol.js').WorkerMessage} WorkerMessage */
@@ -30,6 +30,8 @@ export class KernelSupervisor {
     this.stopKillAt = Infinity;
     /** @type {number|null} when the ping without an answer was sent */
     this.silentSince = null;
+    this.tickedAt = Infinity;
+    this.wasLate = false;
     this.isInstalled = false;
     this.isOver = false;
     /** @type {() => void} */
@@ -116,11 +118,24 @@ export class KernelSupervisor {
       this.surroundings.post({ type: 'ping' });
     }
     const { startedAt, killAt } = this.current ?? this.silence();
-    if (now >= this.stopKillAt) this.restart('stop');
-    else if (now >= killAt) this.restart('limit');
+    const isHeldUp = this.isHeldUp(now);
+    if (now >= this.stopKillAt && !isHeldUp) this.restart('stop');
+    else if (now >= killAt && !isHeldUp) this.restart('limit');
     const busyMs = now - startedAt;
     if (this.isOver || this.current?.isWaiting || busyMs < COUNTDOWN_FROM_MS) return null;
     return { busyMs, leftMs: Math.max(0, this.surroundings.limitMs - busyMs) };
+  }
+
+  /**
+   * A page that could not run for a while may have the worker's word that the run is over still waiting behind this tick:
+   * the next one decides.
+   * @param {number} now
+   */
+  isHeldUp(now) {
+    const isLate = now - this.tickedAt > 2 * TICK_MS;
+    this.tickedAt = now;
+    this.wasLate = isLate && !this.wasLate;
+    return this.wasLate;
   }
 
   /** A worker that does not answer is busy with something that is neither cell nor callback. */

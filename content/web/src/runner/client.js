@@ -258,7 +258,7 @@ export function boundLimit(limitMs) {
 
 /** @param {import('./protocol.js').RunStatus} status @param {boolean} stateKept @returns {RunResult} */
 function emptyResult(status, stateKept) {
-  return { status, value: null, error: null, errorType: null, elapsedMs: 0, stateKept, truncated: false };
+  return { status, value: null, picture: null, error: null, errorType: null, elapsedMs: 0, stateKept, truncated: false };
 }
 
 /** @type {Map<string, Runner>} */

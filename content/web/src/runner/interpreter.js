@@ -106,6 +106,7 @@ function callPython(call, clock, crash) {
     return {
       status: ended ?? 'crashed',
       value: null,
+      picture: null,
       error: [crash.describe(), cause].filter(Boolean).join('\n') || null,
       errorType: clock.reason === 'output' ? 'OutputLimitExceeded' : null,
       truncated: false,

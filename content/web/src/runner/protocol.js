@@ -3,6 +3,7 @@
 export const MAX_LIMIT_MS = 60_000;
 export const MAX_OUTPUT_BYTES = 1_000_000;
 export const MAX_OUTPUT_LINES = 10_000;
+export const MAX_PICTURE_BYTES = 1_000_000; // python/pictures.py repeats it
 export const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
 
 // The soft guard signals at the limit and every 100 ms after; then it breaks the interpreter; then the supervisor
@@ -16,17 +17,20 @@ export const POLL_STOP_MS = 200;
 export const SIGNALS = { limit: 14, stop: 2, output: 10 };
 
 /** Names of the runner's Python files, in the order they are loaded. */
-export const PYTHON_MODULES = ['guard', 'loop', 'tracebacks', 'restore', 'cell', 'harden', 'boot'];
+export const PYTHON_MODULES = ['guard', 'loop', 'tracebacks', 'restore', 'pictures', 'cell', 'harden', 'boot'];
 
 /** @typedef {'out'|'err'} OutputKind */
 /** @typedef {'repr'|'json'|'none'} ResultMode */
 /** @typedef {'limit'|'stop'|'output'} EndReason */
 /** @typedef {'ok'|'error'|'timeout'|'stopped'|'killed'|'crashed'} RunStatus */
 
+/** @typedef {{kind: 'svg'|'png', data: string}} Picture untrusted: SVG text, or the base64 text of a PNG */
+
 /**
  * @typedef {object} RunResult What came of a run.
  * @property {RunStatus} status
  * @property {any} value the last expression's value: repr text, data, or null
+ * @property {Picture|null} picture how that value draws itself
  * @property {string|null} error traceback or message
  * @property {string|null} errorType name of the exception
  * @property {number} elapsedMs
@@ -88,6 +92,7 @@ export const PYTHON_MODULES = ['guard', 'loop', 'tracebacks', 'restore', 'cell',
  * @typedef {object} CellReport interpreter to supervisor
  * @property {RunStatus} status
  * @property {any} value
+ * @property {Picture|null} picture
  * @property {string|null} error
  * @property {string|null} errorType
  * @property {boolean} truncated

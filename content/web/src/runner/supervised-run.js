@@ -1,6 +1,6 @@
 // One run in one interpreter, with the hard deadline that no student code can touch.
 
-import { KILL_AFTER_MS, MAX_LIMIT_MS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from './protocol.js';
+import { KILL_AFTER_MS, MAX_LIMIT_MS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES, MAX_PICTURE_BYTES } from './protocol.js';
 import { StopFlag } from './stop-flag.js';
 
 /** @typedef {import('./protocol.js').RunRequest} RunRequest */
@@ -9,6 +9,7 @@ import { StopFlag } from './stop-flag.js';
 /** @typedef {import('./interpreter-handle.js').InterpreterHandle} InterpreterHandle */
 
 const SLACK = 2; // the interpreter keeps the exact bounds; this only holds one that was subverted
+const BASE64_SLACK = 1.4;
 const BEGIN_GRACE_MS = 3000; // the interpreter may still be busy importing zeroledger
 let lastNonce = 0;
 
@@ -93,7 +94,7 @@ export class SupervisedRun {
 
 /** @param {CellReport['status']} status @returns {CellReport} */
 function endedReport(status) {
-  return { status, value: null, error: null, errorType: null, truncated: false, spent: true };
+  return { status, value: null, picture: null, error: null, errorType: null, truncated: false, spent: true };
 }
 
 const STATUSES = new Set(['ok', 'error', 'timeout', 'stopped', 'killed', 'crashed']);
@@ -103,11 +104,18 @@ function cleanReport(report) {
   return {
     status: STATUSES.has(report?.status) ? report.status : 'crashed',
     value: report?.value ?? null,
+    picture: cleanPicture(report?.picture),
     error: textOrNull(report?.error),
     errorType: textOrNull(report?.errorType),
     truncated: Boolean(report?.truncated),
     spent: Boolean(report?.spent),
   };
+}
+
+/** @param {any} picture @returns {import('./protocol.js').Picture|null} */
+function cleanPicture(picture) {
+  if (typeof picture?.data !== 'string' || picture.data.length > BASE64_SLACK * MAX_PICTURE_BYTES) return null;
+  return { kind: picture.kind === 'png' ? 'png' : 'svg', data: picture.data };
 }
 
 /** @param {unknown} value */

@@ -85,7 +85,7 @@ class Supervisor {
     const waiting = this.queue.findIndex((request) => request.id === id);
     if (waiting === -1) return;
     this.queue.splice(waiting, 1);
-    const result = { status: 'stopped', value: null, error: null, errorType: null, elapsedMs: 0, stateKept: true, truncated: false };
+    const result = { status: 'stopped', value: null, picture: null, error: null, errorType: null, elapsedMs: 0, stateKept: true, truncated: false };
     this.post({ type: 'done', id, result });
   }
 

@@ -41,12 +41,50 @@ class KernelSignals(Guard):
             raise
 
 
+class OutputBudget:
+    """What one run may print; `on_exceeded` is called at each attempt to print more."""
+
+    def __init__(self, max_chars, max_lines, on_exceeded):
+        self._limits = max_chars, max_lines
+        self._on_exceeded = on_exceeded
+        self.renew()
+
+    def renew(self):
+        """A run begins."""
+        self._chars_left, self._lines_left = self._limits
+
+    def take(self, text):
+        """Return the part of `text` that still fits."""
+        fitting = text[:self._chars_left]
+        lines = fitting.count("\n")
+        if lines > self._lines_left:
+            fitting = "".join(fitting.splitlines(keepends=True)[:self._lines_left])
+            lines = self._lines_left
+        self._lines_left -= lines
+        self._chars_left = self._chars_left - len(fitting) if self._lines_left else 0
+        return fitting
+
+    def bound(self, stream):
+        """Let `stream` write no more than fits."""
+        write = stream.write
+
+        def write_what_fits(text):
+            fitting = self.take(text)
+            if fitting:
+                write(fitting)
+            if len(fitting) < len(text):
+                self._on_exceeded()
+
+        stream.write = write_what_fits
+
+
 class KernelGuard:
     """Runs the kernel's entry points under the guard. `page` has begin(kind), report(), wait(), resume(), end()."""
 
-    def __init__(self, shell, page):
+    def __init__(self, shell, page, budget):
         self._shell = shell
         self._page = page
+        self._budget = budget
         self._guard = KernelSignals()
         self._depth = 0
         self._task = None
@@ -79,6 +117,7 @@ class KernelGuard:
         if self._depth == 1:
             self._ending = self._guard.first_error = None
             _ask_through(self._page)
+            self._budget.renew()
             self._page.begin(kind)
             self._guard.start_below(sys._getframe(1))
 
@@ -124,6 +163,7 @@ class KernelGuard:
                 return handle(*args, **kwargs)
             except RunEnded as error:
                 self._page.report()
+                self._budget.renew()  # for the traceback, which has no place but stderr
                 self._guard.start_below(sys._getframe())
                 trace = without_runner_frames(error.__traceback__)
                 traceback.print_exception(type(error), error, trace, file=sys.stderr)
@@ -205,12 +245,15 @@ def _paused(ask, page):
     return asking
 
 
-def install(page):
+def install(page, max_output_chars, max_output_lines):
     """Guard the kernel of this interpreter; return the object whose `cancel` and `rest` kernel-guard.js calls."""
     import pyodide_kernel
 
     kernel = pyodide_kernel.kernel_instance
-    guard = KernelGuard(kernel.interpreter, page)
+    budget = OutputBudget(max_output_chars, max_output_lines, page.exceed)
+    for stream in (pyodide_kernel.stdout_stream, pyodide_kernel.stderr_stream):
+        budget.bound(stream)
+    guard = KernelGuard(kernel.interpreter, page, budget)
     guard.wrap(kernel.comm_manager)
     slice_sleep()
     for name in OWN_MODULES:  # these names are the reader's

@@ -7,7 +7,7 @@ from guard import RUNNER_FILES
 from harden import block_imports, forget_browser_objects, reseed, slice_sleep
 from loop import install as install_loop
 
-RUNNER_MODULES = ("guard", "loop", "tracebacks", "restore", "cell", "harden", "boot")
+RUNNER_MODULES = ("guard", "loop", "tracebacks", "restore", "pictures", "cell", "harden", "boot")
 
 
 def warm_up(ledger_path):

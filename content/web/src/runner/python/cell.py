@@ -8,6 +8,7 @@ import types
 
 from guard import RUNNER_FILES, Guard, OutputLimitExceeded, RunEnded, StopRequested, TimeLimitExceeded
 from loop import run_to_end
+from pictures import picture_of
 from restore import InterpreterState
 from tracebacks import describe_error, remember_source, show_unraisable
 
@@ -26,7 +27,8 @@ class InputNotAvailable(RuntimeError):
 
 def _input(prompt="", /):
     raise InputNotAvailable(
-        "input() cannot ask for anything here. Write the value into the code instead, for example: answer = '7'"
+        f"input({str(prompt)[:80]!r}) cannot wait for an answer here. Write the answer into the code instead, as text, "
+        "for example: answer = '7'"
     )
 
 
@@ -41,9 +43,10 @@ class CellRunner:
         self._sessions = {}
 
     def run(self, source, session, result_mode):
-        """Run `source` in the namespace `session`. Return JSON text: {status, value, error, errorType, spent}.
+        """Run `source` in the namespace `session`. Return JSON text: {status, value, picture, error, errorType, spent}.
 
-        status is ok, error, timeout or stopped; value is the last expression's (`result_mode`: repr, json or none);
+        status is ok, error, timeout or stopped; value is the last expression's (`result_mode`: repr, json or none), picture
+        how it draws itself (with repr only);
         spent means that this interpreter cannot run another cell.
         """
         module = self._sessions.get(session) or self._new_session(session)
@@ -81,7 +84,8 @@ class CellRunner:
             run_to_end(pending)
         self._state.restore_builtins()
         value = namespace.pop(_RESULT_NAME, None)
-        return {"status": "ok", "value": _shown(value, result_mode), "error": None, "errorType": None}
+        picture = picture_of(value) if result_mode == "repr" else None
+        return {"status": "ok", "value": _shown(value, result_mode), "picture": picture, "error": None, "errorType": None}
 
 
 def compile_cell(source, file_name):
@@ -118,16 +122,16 @@ def _outcome_of(error, file_name):
     except BaseException:
         # A hostile __str__ or one that does not end: the name must do.
         text = f"{name}: (its message cannot be shown)"
-    return {"status": status, "value": None, "error": text, "errorType": name}
+    return {"status": status, "value": None, "picture": None, "error": text, "errorType": name}
 
 
 def _outcome_of_exit(error):
     """sys.exit() and exit() are an ordinary way to end a program; a message or a code other than 0 is shown."""
     code = error.code
     if code is None or code == 0:
-        return {"status": "ok", "value": None, "error": None, "errorType": "SystemExit"}
+        return {"status": "ok", "value": None, "picture": None, "error": None, "errorType": "SystemExit"}
     shown = code if isinstance(code, str) else f"the program ended itself with exit code {code!r}"
-    return {"status": "error", "value": None, "error": f"SystemExit: {shown}", "errorType": "SystemExit"}
+    return {"status": "error", "value": None, "picture": None, "error": f"SystemExit: {shown}", "errorType": "SystemExit"}
 
 
 RUNNER_FILES.add(compile_cell.__code__.co_filename)
