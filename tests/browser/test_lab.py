@@ -113,6 +113,7 @@ def test_the_lesson_runs_and_the_slider_moves_the_chart(notebook):
     notebook.run_all()
     assert notebook.failures() == []
     check_printed(notebook)
+    check_predict(notebook)
     check_ten_drags(notebook)
     check_labels(notebook)
     assert notebook.failures() == []
@@ -126,6 +127,22 @@ def check_printed(notebook):
         assert words(" ".join(shown)) == words(printed_by_cpython(notebook.lang, cell_id)), cell_id
     # 2P + 14P/N bytes of 7B parameters on 8 ranks, by hand.
     assert "26.25 GB" in notebook.cell("live-by-hand").locator(".jp-OutputArea-output").inner_text()
+
+
+def check_predict(notebook):
+    """Enter commits the number as typed; the result, which was not there before, and the record with it follow."""
+    cell = notebook.cell("predict-7b")
+    result = format_bytes(ledger(20e9).model_states_bytes_per_rank)
+    assert result not in cell.inner_text()
+    cell.locator("input[type=text]").first.click()
+    notebook.page.keyboard.type("14 GB")
+    notebook.page.keyboard.press("Enter")
+    expect(cell).to_contain_text(result)
+    assert "14 GB" in cell.inner_text() and cell.locator("svg circle").count() == 1
+    mine = notebook.cell("check-yourself-predictions")
+    mine.locator("button").click()
+    expect(mine.locator("a[download]")).to_have_attribute("href", re.compile("^data:application/json;base64,"))
+    expect(mine).to_contain_text(result)
 
 
 def check_ten_drags(notebook):
