@@ -25,6 +25,7 @@ from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_le
 from .measured_page import FOLDER as MEASURE_FOLDER, SLUG as MEASURED_SLUG, measured_page, write_files
 from .own_wheel import download_name
 from .page_exporter import LessonPageExporter, drawn_text
+from .print_patterns import patterns_css, patterns_svg
 from .quiz_page import CALIBRATION_SLUG, SLUG as QUIZ_SLUG, all_questions, answer_data, calibration_page, hints_of, quiz_page, sections as quiz_sections, stop, variant_data
 from .self_test_notebook import self_test_name
 from .timeline_page import SLUG as TIMELINE_SLUG, timeline_page
@@ -138,6 +139,10 @@ class PageContext:
     @property
     def palette_css(self):
         return palette_css()
+
+    @property
+    def print_patterns(self):
+        return print_patterns()
 
     @property
     def grid_json(self):
@@ -269,14 +274,25 @@ def write_variants(folder):
 
 
 @cache
+def _palette():
+    return json.loads((paths.CONTENT / "lessonkit/palette.json").read_text(encoding="utf-8"))
+
+
+@cache
+def print_patterns():
+    """The hatching of the memory categories on paper, as an <svg> that a page holds once."""
+    return patterns_svg(_palette()["categories"])
+
+
+@cache
 def palette_css():
     """The colours of the memory categories as custom properties, from the palette that notebooks use too."""
-    palette = json.loads((paths.CONTENT / "lessonkit/palette.json").read_text(encoding="utf-8"))
+    palette = _palette()
     pairs = {f"--zl-{name}": pair for name, pair in palette["categories"].items()}
     pairs |= {"--zl-surface": palette["background"], "--zl-card-line": palette["card_line"], "--zl-ink": palette["ink"]}
     values = "".join(f"{name}:light-dark({pair['light']},{pair['dark']});" for name, pair in pairs.items())
     fills = "".join(f".zl-{name}{{fill:var(--zl-{name});background-color:var(--zl-{name})}}" for name in palette["categories"])
-    return f":root{{{values}}}{fills}"
+    return f":root{{{values}}}{fills}{patterns_css(palette['categories'])}"
 
 
 @cache

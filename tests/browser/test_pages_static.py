@@ -171,6 +171,23 @@ def test_print_leaves_out_what_cannot_be_used_on_paper(page, site):
         expect(page.locator(gone).first).to_be_hidden()
     expect(page.locator("svg.zl-chart").first).to_be_visible()
     expect(page.locator("#live-rows .zl-stdout")).to_be_visible()
+    expect(page.locator(".zl-on-paper").first).to_be_visible()
+    hatched = page.locator("svg.zl-chart rect.zl-grads").first.evaluate("one => getComputedStyle(one).fill")
+    assert "zl-paper-grads" in hatched and page.locator("pattern#zl-paper-grads").count() == 1
+
+
+@pytest.mark.parametrize("query, solutions", [("", False), ("?seed=autumn&sheet=1", True)])
+def test_a_printed_self_test_shows_its_answers_on_the_sheet_only(page, site, query, solutions):
+    page.goto(f"{site.url}en/quiz/{query}")
+    page.wait_for_function("Boolean(customElements.get('zero-question'))")
+    question = page.locator("zero-question[exercise=peak-by-eight]")
+    if not solutions:
+        question.locator("[data-action=solution]").click()
+    expect(question.locator("[data-part=solution]")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(question.locator("[data-part=solution]")).to_be_visible(visible=solutions)
+    for gone in (".zl-actions", ".zl-sureness", ".zl-moves", ".zl-review-section"):
+        expect(page.locator(gone).first).to_be_hidden()
 
 
 def test_the_keyboard_reaches_everything_in_order(page, site):

@@ -10,9 +10,10 @@ from publish.lessons import FOLDER_OF_LANGUAGE, load_lessons
 LESSONS = load_lessons()
 # Each question, and the text of every prose cell and recorded output that comes after it.
 AFTER_EACH = """() => [...document.querySelectorAll('zero-predict')].map((question) => [question.getAttribute('exercise'),
-    [...document.querySelectorAll('.zl-prose, [data-output-of] .zl-stdout')]
+    [...document.querySelectorAll('.zl-prose, [data-output-of] .zl-stdout, zero-explorer, zero-parallel, zero-timeline')]
         .filter((part) => question.compareDocumentPosition(part) & Node.DOCUMENT_POSITION_FOLLOWING)
-        .map((part) => { const copy = part.cloneNode(true); copy.querySelectorAll('code').forEach((code) => code.replaceWith(' '));
+        .map((part) => { const copy = part.cloneNode(true); copy.querySelectorAll('code, script').forEach((code) => code.replaceWith(' '));
+                         copy.querySelectorAll('*').forEach((one) => one.after(' '));
                          return copy.textContent; })])"""
 
 
@@ -61,6 +62,27 @@ def test_a_skip_from_the_gap_shows_the_text_and_keeps_the_place(page, site, watc
         route.abort()
     question.get_by_role("button", name="Skip").press("Enter")
     expect(question.locator(".zl-computed")).to_be_visible()
+
+
+def test_a_chart_that_tells_answers_comes_alive_after_them(page, site):
+    page.goto(f"{site.url}zh/tensor-parallel/")
+    page.wait_for_function("Boolean(customElements.get('zero-predict'))")
+    chart = page.locator("#parallel")
+    expect(chart).to_have_attribute("data-gate", "closed")
+    expect(page.locator("zero-parallel")).to_have_count(0)
+    page.route("**/static/pyodide/**", lambda route: route.fulfill(status=204))
+    page.evaluate("""ids => { ids.split(' ').forEach(id => localStorage.setItem(`zero:predict:${id}`, JSON.stringify(
+        {value: null, text: '', reason: '', confidence: null, skipped: true}))); document.dispatchEvent(new CustomEvent('zero-predict')); }""",
+                  chart.get_attribute("data-after"))
+    page.wait_for_function("Boolean(customElements.get('zero-parallel'))")
+    total = chart.locator(".zl-chosen td").last
+    before = total.inner_text()
+    chart.locator("[data-control=stage] input[value='3']").check()
+    expect(total).not_to_have_text(before)
+    chart.locator("[data-control=sequence_parallel]").check()
+    after = total.inner_text()
+    page.reload()
+    expect(total).to_have_text(after)
 
 
 def test_without_scripts_the_lesson_is_whole(open_page, site):

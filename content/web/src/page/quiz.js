@@ -262,9 +262,13 @@ function hintsOf(answer) {
   return first ? [text('quiz.hint_rows'), text('quiz.hint_trap', { mistake: first.text[pageLanguage()] })] : [text('quiz.hint_rows')];
 }
 
+/** The import that a cell needs and a sheet of answers does not repeat. */
+const IMPORT = 'from zeroledger import *\n\n';
+
 /** @param {import('./judge.js').Answer} answer */
 function numberSolution(answer) {
-  return `<p class="zl-amount">${amountHtml(answer.answer, answer.unit)}</p><p>${escapeHtml(text('quiz.code'))}</p><pre class="zl-code" tabindex="0"><code>${escapeHtml(answer.code)}</code></pre>`;
+  const code = isSheet && answer.code.startsWith(IMPORT) ? answer.code.slice(IMPORT.length) : answer.code;
+  return `<p class="zl-amount">${amountHtml(answer.answer, answer.unit)}</p><p>${escapeHtml(text('quiz.code'))}</p><pre class="zl-code" tabindex="0"><code>${escapeHtml(code)}</code></pre>`;
 }
 
 /** Says which seed the page was opened with, and whether it is the instructor's sheet. */
