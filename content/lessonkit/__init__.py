@@ -6,7 +6,7 @@ because in the browser each costs a reader about a second.
 
 from .i18n import use_language
 
-__all__ = ["calibration", "explore", "predict", "quiz", "timeline", "use_language"]
+__all__ = ["calibration", "explore", "parallel", "predict", "quiz", "timeline", "use_language"]
 
 
 def calibration():
@@ -23,6 +23,15 @@ def explore(**start):
     from .explorer import Explorer
 
     return Explorer(**start)
+
+
+def parallel(**start):
+    """A chart of one rank's states and activations for each tensor-parallel degree, with controls for what combines with it.
+
+    `start` sets where the controls begin: model, tp_size, stage, sequence_parallel, recompute. See parallel.Parallel."""
+    from .parallel import Parallel
+
+    return Parallel(**start)
 
 
 def predict(exercise_id: str):

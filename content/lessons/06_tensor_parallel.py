@@ -28,7 +28,7 @@
 
 # %% id="setup" tags=["setup"]
 from zeroledger import *
-from lessonkit import explore, predict, use_language
+from lessonkit import explore, parallel, predict, use_language
 
 use_language(LANG)
 
@@ -226,6 +226,19 @@ for mode in ("none", "full"):
 # Full recomputation keeps only the layer inputs, and TP does not reach those: rows four and five are equal, and SP alone divides them by 8. Hence the order: TP with SP first, recomputation if that is not enough. Selective recomputation saves just the attention scores; flash attention never stores them, so with it there is hardly anything to gain.
 #
 # A larger micro-batch or a longer sequence scales the whole table. The ZeRO stage does not appear in it.
+
+# %% [markdown] id="together" lang="zh-CN"
+# ## 三样叠在一根柱子里
+#
+# 64 张卡，每根柱子是一种 TP，剩下的卡都给数据并行；最上面那一段是激活。换着开关看三件事：阶段 1 换成阶段 3，哪一段矮下去，TP 的好处还剩什么？只开序列并行，TP 1 那根柱子为什么不动？完全重计算之后，再开序列并行还值不值？
+
+# %% [markdown] id="together" lang="en"
+# ## All three in one bar
+#
+# 64 cards, a bar for each TP degree, whatever TP leaves goes to data parallelism; the last piece of a bar is activations. Three things to try. Go from stage 1 to stage 3: which piece shrinks, and what is left for TP to do? Switch on sequence parallelism alone: why does the bar of TP 1 not move? With full recomputation, is sequence parallelism still worth having?
+
+# %% id="parallel" tags=["parallel"]
+parallel(model="llama-2-70b", tp_size=8, stage=1)
 
 # %% [markdown] id="price" lang="zh-CN"
 # ## 价钱：通信在关键路径上

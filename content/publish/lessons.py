@@ -25,7 +25,7 @@ A source is `content/lessons/NN_slug.py` in jupytext's percent format:
 - A markdown cell has `lang="en"` or `lang="zh-CN"`, and every id has both; without `lang` it goes into both.
 - Code is shared. `LANG = "…"` becomes the first line of the cell tagged `setup`; nothing else differs.
 - Tags: `setup`, `live` (runs on the page), `predict` (`predict("exercise-id")`), `explore` (`explore()`),
-  `timeline` (`timeline(stage=3, dp_size=4)`: a simulated training step),
+  `timeline` (`timeline(stage=3, dp_size=4)`: a simulated training step), `parallel` (`parallel(model="llama-2-70b")`: TP × SP × recomputation),
   `page-only` and `lite-only` (left out of the notebook, of the page).
 - Figures in prose are computed: `{{ ledger(7e9) | GiB 1 }}`, given ones are quoted:
   `{{ "16 GB" }}`; a byte figure typed by hand fails the build. Forms: lessonkit/computed_text.py.
@@ -57,7 +57,7 @@ from .reading_time import lesson_minutes
 
 LANGUAGES = ("en", "zh-CN")
 FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
-KINDS = ("setup", "live", "predict", "explore", "timeline")
+KINDS = ("setup", "live", "predict", "explore", "timeline", "parallel")
 TAGS = (*KINDS, "page-only", "lite-only")
 CONTENT_DIR = Path(__file__).resolve().parents[1]
 CELL_TIMEOUT_S = 120
@@ -206,6 +206,11 @@ def timeline_start(source):
     return _only_call(source, "timeline")[1]
 
 
+def parallel_start(source):
+    """The keyword arguments of a parallel cell's one call, `parallel(model="llama-2-70b", tp_size=8)`, as a dict."""
+    return _only_call(source, "parallel")[1]
+
+
 def write_notebooks(lessons, out_dir):
     """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson, and the self-test's after them; returns the paths."""
     written = []
@@ -320,6 +325,8 @@ def _check(lesson, report):
             _check_call(lesson, cell, explorer_start, report)
         elif cell.kind == "timeline":
             _check_call(lesson, cell, timeline_start, report)
+        elif cell.kind == "parallel":
+            _check_call(lesson, cell, parallel_start, report)
     for cell in lesson.cells:
         missing = set(LANGUAGES) - set(seen[cell.id])
         if cell.lang and missing:

@@ -17,7 +17,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .lessons import explorer_start, predicted_exercise, timeline_start
+from .lessons import explorer_start, parallel_start, predicted_exercise, timeline_start
+from .parallel_grid import MODELS, parallel_figures, parallel_html
 from .timeline_page import timeline_html
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -107,16 +108,19 @@ def drawn_html(context, cell):
 
 
 def drawn_element(zero, cell):
-    """The element that the page draws for an explore or timeline cell, readable without a script; "" for other cells."""
+    """The element that the page draws for an explore, timeline or parallel cell, readable without a script; "" for others."""
     kind = cell.metadata.zero.kind
     if kind == "explore":
         return f'<zero-explorer id="{cell.id}-explorer">{zero.explorer(explorer_start(cell.source), cell.id)}</zero-explorer>'
+    if kind == "parallel":
+        return parallel_html(zero.lang, parallel_start(cell.source), cell.id)
     return timeline_html(zero.lang, timeline_start(cell.source), cell.id) if kind == "timeline" else ""
 
 
 def drawn_text(zero, cell):
-    """What a reader of that element sees or hears, its labels one by one, without its data."""
+    """What a reader of that element sees or hears, its labels one by one, or can make a parallel cell show."""
     soup = BeautifulSoup(drawn_element(zero, cell), "html.parser")
     for script in soup.find_all("script"):
         script.decompose()
-    return soup.get_text("\n")
+    reachable = "\n".join(map(parallel_figures, MODELS)) if cell.metadata.zero.kind == "parallel" else ""
+    return f"{soup.get_text(chr(10))}\n{reachable}"

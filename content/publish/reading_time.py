@@ -8,7 +8,7 @@ import re
 WORDS_A_MINUTE = 180
 CHINESE_CHARACTERS_A_MINUTE = 300
 SECONDS_A_CODE_LINE = 5
-SECONDS_TO_DO = {"predict": 90, "live": 40, "explore": 120, "timeline": 120}  # to write a number down, to change and run, to try out
+SECONDS_TO_DO = {"predict": 90, "live": 40, "explore": 120, "timeline": 120, "parallel": 120}  # to write a number down, to change and run, to try out
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*")

@@ -13,8 +13,12 @@ import '../page/timeline.css';
 import '../offline/keep.js';
 import '../offline/update.js';
 
-if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
-if (document.querySelector('zero-measured')) import('../page/measured.js');
-if (document.querySelector('zero-estimators')) import('../page/estimators.js');
+/** What only some pages hold, or hold back until a prediction is made. */
+function bringToLife() {
+  if (document.querySelector('zero-parallel')) import('../page/parallel.js');
+  if (document.querySelector('zero-timeline')) import('../page/timeline-element.js');
+}
+bringToLife();
+document.addEventListener('zero-predict', bringToLife);
 if (document.querySelector('zero-question')) import('../page/quiz.js');
 if (document.getElementById('zl-questions')) import('../page/calibration.js');
