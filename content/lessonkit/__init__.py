@@ -28,8 +28,8 @@ def explore(**start):
 def parallel(**start):
     """A chart of one rank's states and activations for each tensor-parallel degree, with controls for what combines with it.
 
-    `start` sets where the controls begin: model, tp_size, stage, sequence_parallel, recompute. See parallel.Parallel."""
-    from .parallel import Parallel
+    `start` sets where the controls begin: model, tp_size, stage, sequence_parallel, recompute. See parallel_viewer.Parallel."""
+    from .parallel_viewer import Parallel
 
     return Parallel(**start)
 
