@@ -35,16 +35,20 @@ export class ZeroCell extends HTMLElement {
     this.loadingEditor = null;
     this.runner = runnerFor(siteBase);
     this.onRunnerState = () => this.showRunnerState();
+    this.onPageHide = () => this.saveNow();
   }
 
   connectedCallback() {
     this.runner.addEventListener('state', this.onRunnerState);
+    addEventListener('pagehide', this.onPageHide);
     if (!this.built) this.build();
     this.stopWatching = whenNear(this, () => this.prepare());
   }
 
   disconnectedCallback() {
     this.runner.removeEventListener('state', this.onRunnerState);
+    removeEventListener('pagehide', this.onPageHide);
+    this.saveNow();
     this.stopWatching?.();
     if (this.active) this.stop();
   }
@@ -140,7 +144,14 @@ export class ZeroCell extends HTMLElement {
   onEdited() {
     this.showEdited();
     clearTimeout(this.saveTimer);
-    this.saveTimer = setTimeout(() => this.saved?.write(this.code), SAVE_DELAY_MS);
+    this.saveTimer = setTimeout(() => this.saveNow(), SAVE_DELAY_MS);
+  }
+
+  /** Keeps what was typed a moment ago: the page may be about to go. */
+  saveNow() {
+    clearTimeout(this.saveTimer);
+    if (this.saveTimer) this.saved?.write(this.code);
+    this.saveTimer = undefined;
   }
 
   showEdited() {
