@@ -8,7 +8,7 @@ import pytest
 from lessonkit import i18n
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-KEY = re.compile(r"(term|kit|cell|page|lab|quiz)(\.[A-Za-z0-9_]+)+")
+KEY = re.compile(r"(term|kit|cell|page|lab|quiz|embed|build)(\.[A-Za-z0-9_]+)+")
 
 
 @pytest.fixture(autouse=True)

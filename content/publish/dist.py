@@ -13,7 +13,7 @@ import json
 import shutil
 from pathlib import Path
 
-from publish import api_pages, bytecode, compiled_wheels, jupyterlite, lesson_pages, paths, scripts
+from publish import api_pages, bytecode, compiled_wheels, jupyterlite, lesson_pages, paths, script_parts, scripts
 from publish.console import Console
 from publish.errors import BuildError
 from publish.steps import Step, files_under
@@ -22,6 +22,10 @@ ROOT_PAGE = Path("index.html")
 PAGES_ABOVE_APPS = (ROOT_PAGE, Path("zh/index.html"))
 ZERO = Path("static/zero")
 HASH_DIGITS = 10
+# Loaded by pages elsewhere, as a module or as a plain script, so that they cannot hand on to another module.
+FOR_OTHER_PAGES = ("embed.js", "zero-cell.js")
+# What only embeds load, beside data/; the course's own pages do not keep it for offline.
+FOR_EMBEDS = ("cell-page.js", "cell-page.css", "cell-editor.js", *FOR_OTHER_PAGES)
 # JupyterLite's own front page, and files that only its developers use.
 NOT_PUBLISHED = (ROOT_PAGE, Path("package.json"), Path("bootstrap.js"))
 # Tells GitHub Pages to publish the files as they are.
@@ -79,6 +83,7 @@ def parts() -> list[tuple[Path, Path]]:
         (paths.SCRIPTS, ZERO),
         (paths.PAGES, Path()),
         (paths.API, Path()),
+        (paths.SCRIPT_PARTS, ZERO / "data/parts"),
     ]
 
 
@@ -117,16 +122,18 @@ def finished_page(place: Path, source: Path, bundles: Path, version: str) -> str
 
 
 def lasting_names(found: dict[Path, Path], bundles: Path) -> dict[Path, str]:
-    """static/zero/<entry>: what loads the entry of this build."""
+    """static/zero/<entry>: what loads the entry of this build; the two files for other people's pages whole."""
     entries = [ZERO / file.name for file in sorted((paths.WEB / "src/entries").glob("*.js"))]
     texts = {place: f"export * from '../{bundles.name}/{place.name}';\n" for place in entries if place in found}
+    texts |= {ZERO / name: found[ZERO / name].read_text(encoding="utf-8") for name in FOR_OTHER_PAGES if ZERO / name in found}
     return texts | {ZERO / "page.css": f"@import url('../{bundles.name}/page.css');\n"}
 
 
 def offline_list(published, bundles: Path, pages, version: str) -> str:
     """offline.json: the build, what all its pages need, and the pages of each language, as addresses below the site."""
     pyodide_version = json.loads((compiled_wheels.PYODIDE_PACKAGE / "package.json").read_text())["version"]
-    shared = [str(place) for place in sorted(published) if place.is_relative_to(bundles)]
+    for_embeds = (bundles / "data", *(bundles / name for name in FOR_EMBEDS))
+    shared = [str(place) for place in sorted(published) if place.is_relative_to(bundles) and not any(map(place.is_relative_to, for_embeds))]
     shared += [f"{PYODIDE / name}?v={pyodide_version}" for name in PYODIDE_PARTS]
     by_language = {folder: sorted(f"{place.parent}/" for place in pages if place.parts[0] == folder) for folder in ("en", "zh")}
     return json.dumps({"version": version, "shared": shared, "pages": by_language})
@@ -158,5 +165,5 @@ def remove_empty_folders(folder: Path) -> None:
 
 STEP = Step(
     "dist", assemble, outputs=(paths.DIST,),
-    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP, api_pages.STEP),
+    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP, api_pages.STEP, script_parts.STEP),
 )

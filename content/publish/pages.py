@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from lessonkit import bank, i18n
 
-from . import paths
+from . import embed_items, paths
+from .embed_pages import build_page, cell_page, BUILD_SLUG
 from .errors import BuildError
 from .executed import execute_all
 from .explorer_grid import explorer_grid
@@ -158,11 +159,14 @@ def build(folder):
         notebooks = {(lesson.slug, lang): lesson.notebook(lang, "page") for lesson in lessons for lang in LANGUAGES}
         execute_all([(notebooks[lesson.slug, lang], lesson.path.name) for lesson in lessons for lang in LANGUAGES])
         _write(folder / "index.html", choose_page(exporter))
+        quiz_html = {}
         for lang in LANGUAGES:
             home = folder / FOLDER_OF_LANGUAGE[lang]
             _write(home / "index.html", home_page(exporter, lessons, lang))
             _write(home / TIMELINE_SLUG / "index.html", timeline_page(exporter, timeline_context(lang)))
-            _write(home / QUIZ_SLUG / "index.html", quiz_page(exporter, quiz_context(lang, self_test_name(lessons)), lessons))
+            quiz_html[lang] = quiz_page(exporter, quiz_context(lang, self_test_name(lessons)), lessons)
+            _write(home / QUIZ_SLUG / "index.html", quiz_html[lang])
+            _write(home / BUILD_SLUG / "index.html", build_page(exporter, build_context(lang)))
             _write(home / CALIBRATION_SLUG / "index.html", calibration_page(exporter, calibration_context(lang), lessons))
             _write(home / MEASURED_SLUG / "index.html", measured_page(exporter, measured_context(lang)))
             for at, lesson in enumerate(lessons):
@@ -175,6 +179,10 @@ def build(folder):
         write_keys(folder / BUNDLES / "questions")
         write_variants(folder / BUNDLES / "variants")
         write_files(folder / MEASURE_FOLDER)
+        _write(folder / "cell/index.html", cell_page(exporter, PageContext("en", "../", "", "ZeRO Ledger", "")))
+        data = folder / BUNDLES / "data"
+        embed_items.write_items(data, exporter, lessons, lambda lang: PageContext(lang, "../", "", "", ""), quiz_html, IMPORT_LINE)
+        embed_items.write_twins(data, folder / BUNDLES)
     except (LessonError, bank.ExerciseError) as error:
         raise BuildError(str(error), "correct the source file that it names") from error
 
@@ -204,6 +212,13 @@ def quiz_context(lang, notebook_name=""):
     title = i18n.text("quiz.title", lang)
     return PageContext(lang=lang, root="../../", slug=QUIZ_SLUG, notebook_name=notebook_name, page_title=f"{title} · {i18n.text('page.site', lang)}",
                        description=i18n.text("quiz.about", lang))
+
+
+def build_context(lang):
+    """What the page needs that makes snippets for other people's pages."""
+    title = i18n.text("build.title", lang)
+    return PageContext(lang=lang, root="../../", slug=BUILD_SLUG, page_title=f"{title} · {i18n.text('page.site', lang)}",
+                       description=i18n.text("build.intro", lang))
 
 
 def calibration_context(lang):

@@ -57,6 +57,31 @@ async function bundleEntries(snapshotKey) {
   });
 }
 
+// What other people's pages load by these very names, and the page /cell/, which has no modules: one classic script each.
+const CLASSIC = { 'cell-page': 'embed/cell-page.js', 'cell-editor': 'embed/cell-editor.js', embed: 'embed/embed.js', 'zero-cell': 'embed/foreign-cell.js' };
+
+/** In a classic script the editor is another classic script, loaded when it is asked for. */
+const editorApart = {
+  name: 'editor-apart',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/load-editor\.js$/ }, () => ({ path: join(source, 'embed/load-editor.js') }));
+  },
+};
+
+/** @param {string} snapshotKey as for bundleEntries */
+async function bundleClassic(snapshotKey) {
+  await build({
+    ...common,
+    entryPoints: Object.entries(CLASSIC).map(([out, entry]) => ({ in: join(source, entry), out })),
+    outdir,
+    loader: { ...common.loader, '.woff2': 'file', '.svg': 'file' },
+    format: 'iife',
+    plugins: [editorApart],
+    define: { ...common.define, SNAPSHOT_KEY: JSON.stringify(snapshotKey), 'import.meta.url': 'ZERO_SCRIPT' },
+    banner: { js: 'var ZERO_SCRIPT=document.currentScript&&document.currentScript.src;' },
+  });
+}
+
 /** @param {string} name below src/ @returns {Promise<string>} the text of a classic script, safe inside <script> */
 async function classicScript(name) {
   const result = await build({
@@ -104,4 +129,5 @@ async function writeServiceWorker() {
 
 await mkdir(outdir, { recursive: true });
 const interpreter = await classicScript('runner/interpreter.js');
-await Promise.all([bundleEntries(snapshotKeyOf(interpreter)), writeSandbox(interpreter), writeServiceWorker()]);
+const snapshotKey = snapshotKeyOf(interpreter);
+await Promise.all([bundleEntries(snapshotKey), bundleClassic(snapshotKey), writeSandbox(interpreter), writeServiceWorker()]);

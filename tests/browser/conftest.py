@@ -34,7 +34,7 @@ CHROMIUM_FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
     # Nothing but this machine has a name, so that a stray request fails at once and alike everywhere.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
 expect.set_options(timeout=DEFAULT_TIMEOUT_MS)  # Playwright's own 5 s are too few for Python on a busy machine
 LOCAL_SCHEMES = ("blob:", "data:", "about:")

@@ -5,13 +5,16 @@
 
 import { runnerFor } from '../runner/client.js';
 import { MAX_LIMIT_MS } from '../runner/protocol.js';
+import { loadEditor } from './load-editor.js';
 import { noticeOf } from './notice.js';
 import { OutputView } from './output-view.js';
 import { imageOf } from './picture.js';
-import { SavedCode } from './saved-code.js';
+import { SavedCode, digest } from './saved-code.js';
+import { LinkError, MAX_FRAGMENT_CHARS } from './share-link.js';
+import { shareAddress } from './sharing.js';
 import { siteBase } from './site.js';
 import { languageOf, text } from './strings.js';
-import { buildView, showNotice } from './view.js';
+import { buildView, showLinkNotice, showNotice } from './view.js';
 import { whenNear } from './when-near.js';
 
 /** @typedef {import('../runner/protocol.js').RunResult} RunResult */
@@ -57,8 +60,7 @@ export class ZeroCell extends HTMLElement {
     this.built = true;
     this.language = languageOf(this);
     this.original = originalCode(this);
-    const cellId = this.getAttribute('cell-id') ?? this.id ?? '';
-    this.saved = new SavedCode(location.pathname, cellId, this.original);
+    this.saved = new SavedCode(location.pathname, this.cellId, this.original);
     this.code = this.saved.read();
     const root = this.attachShadow({ mode: 'open' });
     this.view = buildView(root, this.say);
@@ -69,6 +71,7 @@ export class ZeroCell extends HTMLElement {
     stop.addEventListener('click', () => this.stop());
     reset.addEventListener('click', () => this.reset());
     copy.addEventListener('click', () => this.copyCode());
+    this.view.share.addEventListener('click', () => this.share());
     code.addEventListener('pointerdown', () => this.prepare(), { once: true });
     this.showEdited();
     this.setStatus('');
@@ -87,6 +90,10 @@ export class ZeroCell extends HTMLElement {
     if (this.editor) this.editor.setCode(code);
     else if (this.built) this.showPlainCode();
     this.onEdited();
+  }
+
+  get cellId() {
+    return this.getAttribute('cell-id') ?? this.id ?? '';
   }
 
   /** @returns {number} seconds */
@@ -116,7 +123,7 @@ export class ZeroCell extends HTMLElement {
   }
 
   async loadEditor() {
-    this.loadingEditor ??= import('./editor.js');
+    this.loadingEditor ??= loadEditor();
     const { createEditor } = await this.loadingEditor;
     if (this.editor || !this.view) return;
     const holder = document.createElement('div');
@@ -154,6 +161,60 @@ export class ZeroCell extends HTMLElement {
     this.saveTimer = undefined;
   }
 
+  /** Show code that came by a link, and say so. It does not run, and the reader's own copy stays as it is. @param {string} code */
+  showFromLink(code) {
+    if (!this.saved || !this.view) return;
+    this.saveNow();
+    const { saved, original } = this;
+    this.show(new SavedCode(location.pathname, `${this.cellId}:link:${digest(code)}`, code), code);
+    showLinkNotice(this.view.linked, this.say, original ? () => this.goBack(saved, original) : null);
+  }
+
+  /** @param {SavedCode} saved @param {string} original */
+  goBack(saved, original) {
+    this.saveNow();
+    this.show(saved, original);
+    if (this.view) this.view.linked.hidden = true;
+    history.replaceState(null, '', location.href.replace(/#.*/, ''));
+    this.announce(this.say('cell.link.own_is_back'));
+    this.view?.run.focus();
+  }
+
+  /** @param {SavedCode} saved where edits go from now on @param {string} original */
+  show(saved, original) {
+    this.original = original;
+    this.source = saved.read();
+    this.saved = saved;
+    clearTimeout(this.saveTimer);
+    this.saveTimer = undefined;
+  }
+
+  /** Copy a link to the code as it stands; where copying is not allowed, show it. */
+  async share() {
+    try {
+      const address = await shareAddress({ cell: this.cellId, code: this.code });
+      await this.offer(address);
+    } catch (error) {
+      if (!(error instanceof LinkError)) throw error;
+      this.setStatus(this.say('cell.link.too_large', { size: error.size, limit: MAX_FRAGMENT_CHARS }));
+      this.announce(this.say('cell.link.too_large', { size: error.size, limit: MAX_FRAGMENT_CHARS }));
+    }
+  }
+
+  /** @param {string} address */
+  async offer(address) {
+    const field = this.view?.link;
+    if (!field) return;
+    field.value = address;
+    field.hidden = false;
+    const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
+    this.setStatus(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
+    this.announce(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
+    if (copied) return;
+    field.focus();
+    field.select();
+  }
+
   showEdited() {
     if (this.view) this.view.reset.hidden = this.code === this.original;
   }
@@ -184,7 +245,7 @@ export class ZeroCell extends HTMLElement {
     this.clearResults();
     this.showButtons();
     this.loadEditor();
-    const fresh = this.hasAttribute('fresh');
+    const fresh = this.hasAttribute('fresh') || Boolean(/** @type {any} */ (this.runner).isAlwaysFresh);
     const options = {
       limitMs: this.limitSeconds * 1000,
       fresh,

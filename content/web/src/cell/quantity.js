@@ -29,7 +29,7 @@ const AMBIGUOUS = new Set(['g', 'm', 'k', 't']);
 const NUMBER_PART = /^(?:[+\-.,_ 0-9]|(?<=\d)e(?=[+-]?\d))*/i;
 
 /** Says, as a key of the interface strings, why a text is no quantity. */
-class NotAQuantity extends Error {}
+export class NotAQuantity extends Error {}
 
 /**
  * @param {string} written

@@ -1,5 +1,7 @@
 // The reader's edited code, kept in this browser until it is reset.
 
+import { keyPrefix } from './storage-scope.js';
+
 /** @param {string} text @returns {string} a short digest, to tell versions of a cell apart */
 export function digest(text) {
   let hash = 0x811c9dc5;
@@ -18,7 +20,7 @@ export class SavedCode {
    * @param {Storage|null} [storage]
    */
   constructor(page, cellId, original, storage = browserStorage()) {
-    this.key = `zero:cell:${page}:${cellId}:${digest(original)}`;
+    this.key = `${keyPrefix()}cell:${page}:${cellId}:${digest(original)}`;
     this.original = original;
     this.storage = storage;
   }

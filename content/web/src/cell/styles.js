@@ -121,6 +121,8 @@ progress::-moz-progress-bar { background: var(--accent); }
 .notice strong { display: block; }
 .notice p { margin: 2px 0 0; }
 .notice button { margin-top: 8px; }
+.notice.linked { border-top: 0; border-bottom: 1px solid var(--border); border-inline-start-color: var(--accent); }
+.link { display: block; width: calc(100% - 16px); margin: 0 8px 8px; padding: 6px 8px; font: 0.8rem var(--mono); color: var(--fg); background: var(--bg); border: 1px solid var(--border); border-radius: 6px; }
 .visually-hidden {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
 }

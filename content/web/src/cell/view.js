@@ -36,6 +36,9 @@ export function buildView(root, say) {
     stop: makeButton(say('cell.stop'), 'stop'),
     reset: makeButton(say('cell.reset'), 'quiet reset'),
     copy: makeButton(say('cell.copy'), 'quiet copy'),
+    share: makeButton(say('cell.share'), 'quiet share'),
+    linked: make('div', 'notice linked', { role: 'note' }),
+    link: make('input', 'link', { readonly: '', 'aria-label': say('cell.link.label') }),
     status: make('div', 'status'),
     announcer: make('div', 'visually-hidden', { role: 'status' }),
     progress: make('progress', '', { 'aria-label': say('cell.loading_label') }),
@@ -47,9 +50,9 @@ export function buildView(root, say) {
   };
   view.run.title = say('cell.run_keys');
   const bar = make('div', 'bar');
-  bar.append(view.run, view.stop, view.reset, view.copy, view.status);
-  view.cell.append(view.code, view.progress, bar, view.output, view.picture, view.value, view.traceback, view.notice, view.announcer);
-  for (const part of [view.stop, view.progress, view.output, view.picture, view.value, view.traceback, view.notice]) part.hidden = true;
+  bar.append(view.run, view.stop, view.reset, view.copy, view.share, view.status);
+  view.cell.append(view.linked, view.code, view.progress, bar, view.link, view.output, view.picture, view.value, view.traceback, view.notice, view.announcer);
+  for (const part of [view.linked, view.link, view.stop, view.progress, view.output, view.picture, view.value, view.traceback, view.notice]) part.hidden = true;
   root.append(style, view.cell);
   return view;
 }
@@ -68,6 +71,19 @@ export function showNotice(box, notice, say, onRetry) {
   if (notice.canRetry) {
     const button = makeButton(say('cell.retry'), 'retry');
     button.addEventListener('click', onRetry);
+    box.append(button);
+  }
+  box.hidden = false;
+}
+
+/** @param {HTMLElement} box @param {Say} say @param {(() => void)|null} onBack null where the reader has no version of their own */
+export function showLinkNotice(box, say, onBack) {
+  const words = document.createElement('p');
+  words.textContent = say(onBack ? 'cell.link.notice_own' : 'cell.link.notice');
+  box.replaceChildren(words);
+  if (onBack) {
+    const button = makeButton(say('cell.link.back'), 'back');
+    button.addEventListener('click', onBack);
     box.append(button);
   }
   box.hidden = false;

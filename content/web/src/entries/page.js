@@ -9,9 +9,11 @@ import '../page/predict.js';
 import '../page/live-cells.js';
 import '../page/progress.js';
 import '../page/home.js';
+import '../page/linked.js'; // after the elements that it fills
 import '../page/timeline.css';
 import '../offline/keep.js';
 import '../offline/update.js';
+import '../embed/build-page.css';
 
 /** What only some pages hold, or hold back until a prediction is made. */
 function bringToLife() {
@@ -22,3 +24,4 @@ bringToLife();
 document.addEventListener('zero-predict', bringToLife);
 if (document.querySelector('zero-question')) import('../page/quiz.js');
 if (document.getElementById('zl-questions')) import('../page/calibration.js');
+if (document.querySelector('[data-part=builder]')) import('../embed/build-page.js');

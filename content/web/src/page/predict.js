@@ -6,9 +6,9 @@ import { againProgram } from './again-program.js';
 import { escapeHtml, groupDigits } from './format.js';
 import { judge } from './judge.js';
 import { hasText, pageLanguage, pageRunner, text } from './page-data.js';
-import { bundledFile } from '../site-files.js';
 import { comparisonHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
+import { siteData } from './site-data.js';
 import { recallData, remember, storageLasts } from './store.js';
 
 /** @typedef {import('./predict-view.js').Prediction} Prediction */
@@ -19,6 +19,7 @@ class ZeroPredict extends HTMLElement {
     if (this.exercise) return;
     this.exercise = this.getAttribute('exercise') ?? '';
     this.unit = this.getAttribute('unit') ?? 'bytes';
+    this.variant = this.getAttribute('variant'); // an embedding page may ask with other numbers
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       this.commit();
@@ -31,7 +32,7 @@ class ZeroPredict extends HTMLElement {
   }
 
   get storeKey() {
-    return `predict:${this.exercise}`;
+    return `predict:${this.exercise}${this.variant === null ? '' : `[${this.variant}]`}`;
   }
 
   get form() {
@@ -63,6 +64,18 @@ class ZeroPredict extends HTMLElement {
     elements.number.value = draft.text ?? '';
     elements.reason.value = draft.reason ?? '';
     if (draft.confidence) elements.confidence.value = String(draft.confidence);
+  }
+
+  /**
+   * A prediction that came by a link: into the empty form, not committed and not kept; beside what the reader has already.
+   * @param {import('../cell/share-link.js').SharedPrediction} prediction
+   */
+  offerPrediction(prediction) {
+    const isTaken = Boolean(recallData(this.storeKey));
+    if (!isTaken) this.fillForm(/** @type {any} */ ({ text: '', reason: '', ...prediction }));
+    const said = [prediction.text, prediction.reason].filter(Boolean).join(' · ');
+    this.querySelector('.zl-linked')?.remove();
+    this.form.insertAdjacentHTML('beforebegin', `<p class="zl-note zl-linked">${escapeHtml(text(isTaken ? 'page.predict.linked_beside' : 'page.predict.linked', { prediction: said }))}</p>`);
   }
 
   commit() {
@@ -98,7 +111,7 @@ class ZeroPredict extends HTMLElement {
     if (now) this.result.focus({ preventScroll: true });
     this.announce();
     try {
-      this.showResult(prediction, await fetchAnswer(this.exercise ?? ''), now);
+      this.showResult(prediction, await fetchAnswer(this.exercise ?? '', this.variant ?? null), now);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.result.innerHTML = `<p class="zl-problem" role="alert">${escapeHtml(text(storageLasts() ? 'page.predict.unavailable' : 'page.predict.unavailable_not_kept', { reason }))}</p>`;
@@ -110,6 +123,7 @@ class ZeroPredict extends HTMLElement {
     const judgement = prediction.value === null ? null : judge(answer, prediction.value);
     const options = { text, lang: pageLanguage(), tolerance: answer.tolerance };
     this.dataset.verdict = judgement?.verdict ?? 'skipped';
+    this.dispatchEvent(new CustomEvent('zero-judged', { bubbles: true, detail: { prediction, verdict: this.dataset.verdict, unit: answer.unit, now } }));
     this.result.innerHTML = comparisonHtml(prediction, answer.answer, answer.unit, judgement, options)
       + `<p class="zl-ran">${escapeHtml(text('kit.predict.ran'))}</p>`;
     const cell = codeCell(`${this.exercise}-run`, answer.code);
@@ -203,11 +217,9 @@ function inputLabel(name) {
   return hasText(key) ? escapeHtml(text(key)) : `<code>${escapeHtml(name)}</code>`;
 }
 
-/** @param {string} id @returns {Promise<Answer>} */
-async function fetchAnswer(id) {
-  const response = await fetch(bundledFile(`exercises/${encodeURIComponent(id)}.json`));
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-  return response.json();
+/** @param {string} id @param {string|null} variant its number, or null @returns {Promise<Answer>} */
+async function fetchAnswer(id, variant) {
+  return variant === null ? siteData(`exercises/${encodeURIComponent(id)}`) : (await siteData(`variants/${encodeURIComponent(id)}`))[Number(variant)];
 }
 
 /** A live cell that holds `code`. @param {string} id @param {string} code @returns {any} */

@@ -5,7 +5,6 @@
 import { escapeHtml } from './format.js';
 import { judge } from './judge.js';
 import { pageLanguage, text } from './page-data.js';
-import { bundledFile } from '../site-files.js';
 import { amountHtml } from './predict-view.js';
 import { readNumber } from './read-number.js';
 import { gradeChoice } from './grade.js';
@@ -13,6 +12,7 @@ import { isSheet, quizKey, seed } from './quiz-address.js';
 import { afterAnswer, UNTOUCHED } from './quiz-data.js';
 import { sectionHtml, showReview } from './quiz-review.js';
 import { variantFor } from './seed.js';
+import { siteData } from './site-data.js';
 import { recallData, remember, storageLasts } from './store.js';
 
 const MISSES_BEFORE_SOLUTION = 3;
@@ -179,9 +179,7 @@ class ZeroQuestion extends HTMLElement {
     const variant = this.variant ?? null;
     const folder = variant !== null ? 'variants' : this.kind === 'number' ? 'exercises' : 'questions';
     try {
-      const response = await fetch(bundledFile(`${folder}/${encodeURIComponent(this.exercise ?? '')}.json`));
-      if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-      const data = await response.json();
+      const data = await siteData(`${folder}/${encodeURIComponent(this.exercise ?? '')}`);
       return variant === null ? data : data[variant];
     } catch (error) {
       this.complain(text('page.predict.unavailable', { reason: error instanceof Error ? error.message : String(error) }));

@@ -3,6 +3,8 @@
  * frames) things last as long as the page.
  */
 
+import { keyPrefix } from '../cell/storage-scope.js';
+
 /** @type {Map<string, string>} */
 const pageOnly = new Map();
 
@@ -12,8 +14,8 @@ export function remember(key, value) {
   if (value === undefined) pageOnly.delete(key);
   else pageOnly.set(key, text);
   try {
-    if (value === undefined) localStorage.removeItem(`zero:${key}`);
-    else localStorage.setItem(`zero:${key}`, text);
+    if (value === undefined) localStorage.removeItem(keyPrefix() + key);
+    else localStorage.setItem(keyPrefix() + key, text);
   } catch {
     // pageOnly has it
   }
@@ -22,7 +24,7 @@ export function remember(key, value) {
 /** The text kept under `key`, or null. @param {string} key @returns {string|null} */
 export function recall(key) {
   try {
-    return localStorage.getItem(`zero:${key}`) ?? pageOnly.get(key) ?? null;
+    return localStorage.getItem(keyPrefix() + key) ?? pageOnly.get(key) ?? null;
   } catch {
     return pageOnly.get(key) ?? null;
   }

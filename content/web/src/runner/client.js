@@ -32,9 +32,13 @@ const BOOT_DEADLINE_MS = 120_000;
 const SILENCE_MS = { run: 15_000, stop: 8_000 };
 
 export class Runner extends EventTarget {
-  /** @param {URL|string} siteBase the site's root, with a trailing slash */
-  constructor(siteBase) {
+  /**
+   * @param {URL|string} siteBase the site's root, with a trailing slash
+   * @param {{fetch?: typeof fetch}} [options] another way to the parts, for a frame that may not fetch
+   */
+  constructor(siteBase, options = {}) {
     super();
+    this.options = options;
     this.siteBase = new URL(siteBase, document.baseURI);
     /** @type {RunnerState} */
     this.phase = 'idle';
@@ -77,7 +81,7 @@ export class Runner extends EventTarget {
   }
 
   async load() {
-    const loader = new PartsLoader(this.siteBase, (progress) => this.onProgress(progress));
+    const loader = new PartsLoader(this.siteBase, (progress) => this.onProgress(progress), this.options.fetch);
     const sandbox = openSandbox(bundledFile('sandbox.html'));
     this.sandbox = sandbox;
     this.loader = loader;
@@ -274,6 +278,14 @@ export function runnerFor(siteBase) {
     runners.set(key, runner);
   }
   return runner;
+}
+
+/**
+ * Have `runner` serve this page instead of one of its own.
+ * @param {URL|string} siteBase @param {Pick<Runner, keyof EventTarget|'run'|'start'|'stop'|'state'|'status'>} runner
+ */
+export function useRunner(siteBase, runner) {
+  runners.set(new URL(siteBase, document.baseURI).href, /** @type {Runner} */ (runner));
 }
 
 /** localStorage.setItem('zero:log', 'on') shows every message between page and sandbox on the console. */

@@ -26,8 +26,9 @@ export class LoadError extends Error {
  * Starts the downloads at once; `deliverTo` says where the pieces go.
  */
 export class PartsLoader {
-  /** @param {URL} siteBase @param {(progress: LoadProgress) => void} onProgress */
-  constructor(siteBase, onProgress) {
+  /** @param {URL} siteBase @param {(progress: LoadProgress) => void} onProgress @param {typeof fetch} [fetchPart] */
+  constructor(siteBase, onProgress, fetchPart = fetch) {
+    this.fetchPart = (/** @type {URL} */ url, /** @type {RequestInit} */ init) => fetchPart(url, init);
     this.onProgress = onProgress;
     this.loadedBytes = 0;
     this.totalBytes = PARTS.reduce((sum, part) => sum + part.bytes, 0);
@@ -55,7 +56,7 @@ export class PartsLoader {
   async request(url) {
     let response;
     try {
-      response = await fetch(url, { signal: this.aborter.signal });
+      response = await this.fetchPart(url, { signal: this.aborter.signal });
     } catch {
       throw new LoadError(`${url.pathname}: no connection`);
     }

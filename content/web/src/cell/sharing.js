@@ -1,0 +1,19 @@
+// Makes the link that shares a cell's code. A page says what else belongs in it with `setShareContext`.
+
+import { encodeShared } from './share-link.js';
+
+/** @typedef {import('./share-link.js').Shared} Shared */
+
+/** @type {() => {page: string, more: Shared}} */
+let context = () => ({ page: location.href.replace(/#.*/, ''), more: {} });
+
+/** @param {() => {page: string, more: Shared}} describe  `page`: address without fragment; `more`: inputs, seed, prediction */
+export function setShareContext(describe) {
+  context = describe;
+}
+
+/** @param {Shared} shared @returns {Promise<string>} the whole address; rejects with LinkError 'too-large' */
+export async function shareAddress(shared) {
+  const { page, more } = context();
+  return page + (await encodeShared({ ...more, ...shared }));
+}
