@@ -24,7 +24,7 @@ from .timeline_page import timeline_html
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 # What stays on one line: a figure and its unit, ZeRO-3, GPT-2, N − 1.
-_UNBROKEN = re.compile(r"\d[\d,.]* (?:[KMGTP]i?B|B)\b|\b(?:ZeRO|GPT)-\d\b|\(?\bN − 1\b\)?(?:/N\b)?")
+_UNBROKEN = re.compile(r"\d[\d,.]* (?:[KMGTP]i?B|B|G)\b|\b(?:ZeRO|GPT)-\d\b|\(?\bN − 1\b\)?(?:/N\b)?")
 # Where a heading in Chinese may break before anywhere else.
 _PHRASE_END = re.compile(r"(?<=[，：；])")
 _FULL_WIDTH_END = ("，", "。", "：", "；", "？", "！", "、", "）", "”")

@@ -1,6 +1,9 @@
 """Readers with little motion, large letters, a narrow screen, or a keyboard alone get through every page."""
 
+import json
+
 import pytest
+from lessonkit import bank
 from playwright.sync_api import expect
 from test_pages_static import PAGES as MAIN_PAGES
 from test_pages_static import violations
@@ -14,6 +17,9 @@ def long_but(paths, kept=EVERY_COMMIT):
     return [pytest.param(path, marks=() if path in kept else pytest.mark.long) for path in paths]
 
 
+# The reader's own answers to everything, so that results are there to be seen.
+ALL_PREDICTED = "for (const [id, value] of Object.entries(ANSWERS)) localStorage.setItem(`zero:predict:${id}`, JSON.stringify({value, text: '', reason: '', confidence: 3, skipped: false}));".replace(
+    "ANSWERS", json.dumps({name: bank.load(name).evaluate()["answer"] for name in bank.ids()}))
 # Elements of the page and of the cells' shadow trees.
 ALL_ELEMENTS = """() => {
   const found = [];
@@ -31,7 +37,8 @@ MOVING = f"""() => {{
 # What sticks out of the screen or is cut off by a box that cannot be scrolled.
 CUT = f"""() => {{
   const width = document.documentElement.clientWidth;
-  const scrolls = (one) => {{ for (let at = one; at; at = at.parentElement ?? at.getRootNode().host) if (['auto', 'scroll'].includes(getComputedStyle(at).overflowX)) return true; return false; }};
+  const mayScroll = (one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && !one.matches('.zl-table:has(.zl-ledger)');
+  const scrolls = (one) => {{ for (let at = one; at; at = at.parentElement ?? at.getRootNode().host) if (mayScroll(at)) return true; return false; }};
   const shown = ({ALL_ELEMENTS})().filter((one) => !one.closest('.zl-skip, .zl-sr, .visually-hidden, svg, head, option') && one.checkVisibility({{visibilityProperty: true, opacityProperty: true}}));
   const out = shown.filter((one) => {{
     const box = one.getBoundingClientRect();
@@ -72,7 +79,7 @@ def test_motion_is_found_where_it_is(open_page, site):
 @pytest.mark.parametrize("path", long_but(PAGES))
 def test_nothing_is_cut_at_360_pixels_and_at_200_percent(open_page, site, path):
     for name, options in {"360 px": {"viewport": {"width": 360, "height": 740}}, "200 %": {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}}.items():
-        page = open_page(**options)
+        page = open_page(ALL_PREDICTED, **options)
         page.goto(site.url + path)
         page.wait_for_load_state("networkidle")
         for summary in page.locator("main details > summary").all():

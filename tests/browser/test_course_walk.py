@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from lessonkit import bank
 from publish.lessons import FOLDER_OF_LANGUAGE, load_lessons
-from publish.quiz_page import all_questions
+from publish.quiz_page import all_questions, hints_of
 
 EVERY_COMMIT = ("same-training", "zh")
 WALKS = [pytest.param(lesson.slug, folder, id=f"{lesson.slug}-{folder}", marks=() if (lesson.slug, folder) == EVERY_COMMIT else pytest.mark.long)
@@ -115,8 +115,8 @@ def walk_number(reader, exercise):
     values = exercise.evaluate()
     for mistake in values["mistakes"]:
         reader.miss(exercise.id, written(mistake["value"], values["unit"]), mistake["text"][reader.lang])
-    hints = ["", *(mistake["text"][reader.lang] for mistake in values["mistakes"][:1])]
-    reader.take_all_hints(exercise.id, hints)
+    own = [hint[reader.lang] for hint in hints_of(exercise)]
+    reader.take_all_hints(exercise.id, own or ["", *(mistake["text"][reader.lang] for mistake in values["mistakes"][:1])])
     reader.ask_for_the_solution(exercise.id, values["code"].splitlines()[-1])
     reader.solve(exercise.id, written(values["answer"], values["unit"]))
 

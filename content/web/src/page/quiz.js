@@ -255,7 +255,7 @@ function choiceHtml({ right, partly, explain }, answer) {
 
 /** The hints of an item in the page's language; numbers have two that hold for all of them. @param {any} answer @returns {string[]} */
 function hintsOf(answer) {
-  if (answer.hints) return answer.hints.map((/** @type {Record<string, string>} */ hint) => hint[pageLanguage()]);
+  if (answer.hints?.length) return answer.hints.map((/** @type {Record<string, string>} */ hint) => hint[pageLanguage()]);
   const [first] = answer.mistakes;
   return first ? [text('quiz.hint_rows'), text('quiz.hint_trap', { mistake: first.text[pageLanguage()] })] : [text('quiz.hint_rows')];
 }
