@@ -3,9 +3,10 @@ import { answersHtml, predictionsHtml, surenessHtml, topicsHtml } from './calibr
 import { byConcern, itemOf, readExport, seedOf } from './calibration-data.js';
 import { escapeHtml } from './format.js';
 import { judge } from './judge.js';
-import { siteBase, text } from './page-data.js';
+import { text } from './page-data.js';
 import { asFirstAnswer } from './quiz-data.js';
 import { settledPrediction } from './settled.js';
+import { siteData } from './site-data.js';
 import { keysFrom, recallData, remember, storageLasts } from './store.js';
 
 /** @typedef {import('./calibration-view.js').Question} Question */
@@ -32,9 +33,7 @@ function quizStates() {
 
 /** @param {Question} question @param {any} prediction @returns {Promise<import('./calibration-view.js').PredictionRow>} */
 async function judged(question, prediction) {
-  const response = await fetch(new URL(`static/zero/exercises/${encodeURIComponent(question.id)}.json`, siteBase()));
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`.trim());
-  const answer = await response.json();
+  const answer = await siteData(`exercises/${question.id}`);
   const { verdict, relativeError } = judge(answer, prediction.value);
   const { value, confidence } = prediction;
   return { question, value, confidence, answer: answer.answer, error: relativeError, right: verdict === 'right' };
