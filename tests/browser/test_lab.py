@@ -138,7 +138,7 @@ def check_predict(notebook):
     notebook.page.keyboard.type("14 GB")
     notebook.page.keyboard.press("Enter")
     expect(cell).to_contain_text(result)
-    assert "14 GB" in cell.inner_text() and cell.locator("svg circle").count() == 1
+    assert "14 GB" in cell.inner_text() and cell.locator("svg[role=img] circle").count() == 1
     mine = notebook.cell("check-yourself-predictions")
     mine.locator("button").click()
     expect(mine.locator("a[download]")).to_have_attribute("href", re.compile("^data:application/json;base64,"))
