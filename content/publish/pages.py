@@ -23,6 +23,7 @@ from .explorer_grid import explorer_grid
 from .gate import gated_cells
 from .headings import toc
 from .lessons import FOLDER_OF_LANGUAGE, LANGUAGES, Lesson, LessonError, load_lessons
+from .local_notebooks import archive_name, local_lessons, write_archive
 from .measured_page import FOLDER as MEASURE_FOLDER, SLUG as MEASURED_SLUG, measured_page, write_files
 from .own_wheel import download_name
 from .page_exporter import LessonPageExporter, drawn_text
@@ -68,6 +69,7 @@ class PageContext:
     notebook_name: str = ""
     toc: tuple = ()
     has_explorer: bool = False
+    local_archive: str = ""  # the lesson's notebook for the reader's own machine, beside the page
     neighbours: tuple = ()  # (string key, lesson) of the lessons before and after
     gated: dict = field(default_factory=dict)  # gate.gated_cells of the lesson
     predictions: int = 0  # how many the lesson asks for
@@ -154,7 +156,7 @@ def build(folder):
     """Writes every page below `folder`. BuildError names the lesson and cell that cannot be made."""
     folder = Path(folder)
     try:
-        lessons = load_lessons()
+        lessons, local = load_lessons(), local_lessons()
         exporter = LessonPageExporter()
         notebooks = {(lesson.slug, lang): lesson.notebook(lang, "page") for lesson in lessons for lang in LANGUAGES}
         execute_all([(notebooks[lesson.slug, lang], lesson.path.name) for lesson in lessons for lang in LANGUAGES])
@@ -173,8 +175,11 @@ def build(folder):
                 following = [*lessons, stop()][at + 1 : at + 2]
                 neighbours = (("page.previous", lessons[max(at - 1, 0) : at]), ("page.next", following))
                 there = tuple((key, found[0]) for key, found in neighbours if found)
-                html = lesson_page(exporter, lesson, lang, notebooks[lesson.slug, lang], there)
+                own = local.get(lesson.number)
+                html = lesson_page(exporter, lesson, lang, notebooks[lesson.slug, lang], there, own)
                 _write(home / lesson.slug / "index.html", html)
+                if own:
+                    write_archive(own, lang, home / lesson.slug / archive_name(own))
         write_answers(folder / BUNDLES / "exercises")
         write_keys(folder / BUNDLES / "questions")
         write_variants(folder / BUNDLES / "variants")
@@ -187,8 +192,8 @@ def build(folder):
         raise BuildError(str(error), "correct the source file that it names") from error
 
 
-def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=()):
-    """The lesson's page in `lang` as HTML from its executed `notebook`, with links to `neighbours`."""
+def lesson_page(exporter, lesson: Lesson, lang, notebook, neighbours=(), local=None):
+    """The lesson's page in `lang` as HTML from its executed `notebook`, with links to `neighbours` and a `local` lesson."""
     context = PageContext(
         lang=lang, root="../../", slug=lesson.slug, checked=lesson.checked, notebook_name=lesson.notebook_name,
         page_title=f"{lesson.title[lang]} · {i18n.text('page.site', lang)}", description=lesson.summary[lang],
