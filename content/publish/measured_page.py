@@ -16,6 +16,7 @@ from zeroledger.snapshot_report import report
 from . import paths
 from .errors import BuildError
 from .estimators_table import ASKED, estimators_table, models
+from .truth_table import group_name, truth
 
 SLUG = "measured"
 FOLDER = "measure"
@@ -51,7 +52,7 @@ def measured_page(exporter, context):
     """The page as HTML. `context` is a pages.PageContext of that page."""
     return exporter.render_template(
         "measured.html.j2", zero=context, examples=examples(context.lang), kit_code=KIT_CODE, models=models(), asked=ASKED,
-        estimators_table=estimators_table(context.lang))
+        estimators_table=estimators_table(context.lang), truth=truth(), group_name=group_name)
 
 
 def write_files(folder):

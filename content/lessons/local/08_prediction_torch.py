@@ -56,6 +56,13 @@ use_language(LANG)
 # %% id="launch-line"
 LAUNCH = f"{sys.executable} -m torch.distributed.run --standalone --nproc-per-node 2"
 
+
+def train(words, launch=LAUNCH):
+    """What the training script prints."""
+    done = run([*launch.split(), "small_training.py", *words.split()], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
 # %% [markdown] id="guess" lang="zh-CN"
 # ## 先预测
 #
@@ -104,9 +111,7 @@ print(f"{guess / plan.peak_bytes:.2f}")
 # Four steps of training, of which the third is measured. Training itself is unchanged: `zeroledger_measure.py` hangs a few hooks and takes them away again. The losses are the same without it.
 
 # %% id="live-measure"
-done = run(f"{LAUNCH} small_training.py --stage 3 --measure run3.json".split(),
-           capture_output=True, text=True)
-print(done.stdout or done.stderr)
+print(train("--stage 3 --measure run3.json"))
 
 # %% [markdown] id="explain" lang="zh-CN"
 # ## 解释
@@ -139,7 +144,7 @@ for each in told.instants:
 
 # %% id="live-stages"
 for stage in (2, 0):
-    run(f"{LAUNCH} small_training.py --stage {stage} --measure run{stage}.json".split(), capture_output=True)
+    train(f"--stage {stage} --measure run{stage}.json")
     for each in explain(open(f"run{stage}.json").read()).instants:
         if each.rank == 0 and each.name in ("after_step", "peak"):
             sizes = each.predicted_bytes, each.measured_bytes, each.difference_bytes
@@ -206,8 +211,7 @@ for each in explain(pretended).instants:
 # What a total cannot tell apart, a snapshot can. The cell runs once more, writes the allocator's history (JSON, not a pickle) and prints it: one line a stretch of events with its highest point, then the largest items at the peak and who asked for them. Drop the same file on the site's page "Your own run" to see it as a picture.
 
 # %% id="live-snapshot"
-run(f"{LAUNCH} small_training.py --stage 3 --measure run3.json --snapshot snapshot.json".split(),
-    capture_output=True)
+train("--stage 3 --measure run3.json --snapshot snapshot.json")
 shown = run([sys.executable, "-m", "zeroledger", "snapshot", "snapshot.json", "--unit", "MB"],
             capture_output=True, text=True)
 print(shown.stdout or shown.stderr)

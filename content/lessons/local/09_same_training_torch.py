@@ -38,6 +38,13 @@ from lessonkit import predict, use_language
 use_language(LANG)
 LAUNCH = f"{sys.executable} -m torch.distributed.run --standalone --nproc-per-node 2"
 
+
+def train(words, launch=LAUNCH):
+    """What the training script prints."""
+    done = run([*launch.split(), "small_training.py", *words.split()], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
 # %% [markdown] id="launch" lang="zh-CN"
 # `LAUNCH` 是唯一和规模有关的一行。8 张卡写 8；几台机器，就在每台上用 `torchrun --nnodes 2 --nproc-per-node 8 --rdzv-backend c10d --rdzv-endpoint HOST:29500` 启动同样的脚本。
 
@@ -97,9 +104,7 @@ for weighting in ("mean-of-means", "global"):
 # One process, nothing sharded, no accumulation, the whole batch at once. 16 sequences, of which between 4 and 128 tokens are trained and the others masked with −100. The first step's gradients are written, and everything below is compared with them.
 
 # %% id="live-baseline"
-done = run(f"{sys.executable} small_training.py --stage 0 --steps 2 --gradients baseline.pt".split(),
-           capture_output=True, text=True)
-print(done.stdout or done.stderr)
+print(train("--stage 0 --steps 2 --gradients baseline.pt", launch=sys.executable))
 baseline = torch.load("baseline.pt", weights_only=True)
 
 # %% [markdown] id="compare" lang="zh-CN"
@@ -115,7 +120,7 @@ baseline = torch.load("baseline.pt", weights_only=True)
 # %% id="live-compare"
 top = max(each.abs().max() for each in baseline.values()).item()
 for layout in ("--stage 0", "--stage 3", "--stage 3 --accumulate 4"):
-    run(f"{LAUNCH} small_training.py {layout} --steps 1 --gradients other.pt".split(), capture_output=True)
+    train(f"{layout} --steps 1 --gradients other.pt")
     other = torch.load("other.pt", weights_only=True)
     worst = max((other[name] - each).abs().max() for name, each in baseline.items()).item()
     print(f"{layout:26} {worst:.1e} {top:.1e} {worst / top:.1e}")
@@ -131,9 +136,7 @@ for layout in ("--stage 0", "--stage 3", "--stage 3 --accumulate 4"):
 # Now every micro-batch takes its own mean, on each rank too. There is no error and the loss goes down. Guess first: what per cent of the largest entry will the largest difference be, and how many entries change their sign? Then run.
 
 # %% id="live-break"
-done = run(f"{LAUNCH} small_training.py --stage 3 --accumulate 4 --weighting mean-of-means --gradients other.pt".split(),
-           capture_output=True, text=True)
-print(done.stdout or done.stderr)
+print(train("--stage 3 --accumulate 4 --weighting mean-of-means --gradients other.pt"))
 other = torch.load("other.pt", weights_only=True)
 worst = max((other[name] - each).abs().max() for name, each in baseline.items()).item()
 flipped = sum((other[name] * each < 0).sum().item() for name, each in baseline.items())

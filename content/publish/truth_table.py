@@ -1,0 +1,116 @@
+"""What we predict and what was measured: the last truth run on record (tests/torch/results/truth.json) as a table.
+
+The build reads the numbers and runs no PyTorch. The format is described in tests/torch/README.md. What could not be
+measured (a GPU's own meters, where there was no GPU) has a row of its own that says so.
+"""
+
+import json
+from dataclasses import dataclass
+
+from lessonkit import i18n
+
+from . import paths
+from .errors import BuildError
+
+TRUTH = paths.TESTS / "torch/results/truth.json"
+FORMAT, VERSION = "zeroledger-truth", 1
+GROUPS = ("states", "collectives", "activations", "peak", "equivalence", "breaks", "kit", "meters")
+REMEDY = "run ./build.sh torch again, or restore the file"
+
+
+@dataclass(frozen=True)
+class TruthGroup:
+    """Rows of one kind: `met` of them kept their tolerance; `missing` are [(what, why)] that could not be measured."""
+
+    key: str
+    engines: str
+    worst: str
+    met: int
+    rows: tuple
+    missing: tuple
+
+
+@dataclass(frozen=True)
+class TruthRow:
+    """A comparison as texts of a table."""
+
+    engine: str
+    ranks: int
+    setup: str
+    quantity: str
+    predicted: str
+    measured: str
+    tolerance: str
+    ok: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The whole record."""
+
+    date: str
+    versions: str
+    hardware: str
+    groups: tuple
+
+    @property
+    def num_rows(self):
+        """Comparisons in all."""
+        return sum(len(group.rows) for group in self.groups)
+
+    @property
+    def num_met(self):
+        """Those that kept their tolerance."""
+        return sum(group.met for group in self.groups)
+
+
+def truth(file=TRUTH):
+    """The `Truth` in `file`, None where there is none. BuildError for a file of another form."""
+    if not file.is_file():
+        return None
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        if (record["format"], record["version"]) != (FORMAT, VERSION):
+            raise BuildError(f"{file.name}: format {record['format']!r} version {record['version']!r}, expected {FORMAT} {VERSION}", REMEDY)
+        unknown = {row["group"] for row in [*record["rows"], *record["missing"]]} - set(GROUPS)
+        if unknown:
+            raise BuildError(f"{file.name}: group {', '.join(sorted(unknown))} is none of {', '.join(GROUPS)}", REMEDY)
+        groups = (_group(key, record) for key in GROUPS)
+        versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+        return Truth(record["date"], versions, record["hardware"], tuple(group for group in groups if group.rows or group.missing))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BuildError(f"{file.name}: {type(error).__name__}: {error}", REMEDY) from error
+
+
+def group_name(key, lang):
+    """The group's name in the page's language."""
+    return i18n.text(f"page.truth.group.{key}", lang)
+
+
+def _group(key, record):
+    given = [row for row in record["rows"] if row["group"] == key]
+    engines = sorted({row["engine"] for row in given})
+    missing = tuple((each["what"], each["why"]) for each in record["missing"] if each["group"] == key)
+    return TruthGroup(key, ", ".join(engines), _worst(given), sum(row["ok"] for row in given), tuple(map(_row, given)), missing)
+
+
+def _row(row):
+    return TruthRow(row["engine"], row["ranks"], row["setup"], row["quantity"], _numbers(row["predicted"], row["unit"]),
+                    _numbers(row["measured"], row["unit"]), row["tolerance"], row["ok"], row["note"])
+
+
+def _worst(rows):
+    """The largest relative difference of those rows that name a value and not a bound; "" without such."""
+    found = [abs(real - ours) / abs(real) for row in rows if not row["tolerance"].startswith("at most")
+             for ours, real in zip(row["predicted"], row["measured"]) if real]
+    if not found:
+        return ""
+    return "0" if max(found) == 0 else f"{100 * max(found):.2g}%"
+
+
+def _numbers(values, unit):
+    texts = [f"{value:,}" if isinstance(value, int) else f"{value:.4g}" for value in values]
+    if len(texts) > 4:
+        texts = [*texts[:3], "…"]
+    return " / ".join(texts) + ("" if unit == "ratio" else f" {unit}")
