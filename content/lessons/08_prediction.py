@@ -378,6 +378,12 @@ print(end and (end["instant"], end["live_bytes"] / GB, round(card / GB, 2)))
 #
 # Read every rank, not rank 0 alone; a pipeline stage with the embedding or a shard with more padding will be higher. Note configuration and versions. Then compare line by line: allocated after the step with the lasting line, the peak with the sum of the three, reserved less allocated is the allocator's, device less reserved is context and libraries. Call the rest “unexplained”, and state its size.
 
+# %% [markdown] id="own-run" tags=["page-only"] lang="zh-CN"
+# 这几行有现成的：[“自己的训练”那一页](../measured/)给一个文件 `zeroledger_measure.py`，读完写成 JSON，再在那一页打开，就得到上面这张对照表；显存快照也能打开。页首还有一份在自己机器上跑的笔记本，用真正的 PyTorch 把这一课做一遍。
+
+# %% [markdown] id="own-run" tags=["page-only"] lang="en"
+# These lines exist ready-made. [“Your own run”](../measured/) offers one file, `zeroledger_measure.py`, which reads the meters and writes JSON; open that on the same page and you get the comparison above. It opens memory snapshots as well. At the top of this page there is also a notebook that does this lesson with real PyTorch on your own machine.
+
 # %% [markdown] id="levers" lang="zh-CN"
 # ## 预算说放不下，动哪一行
 #
