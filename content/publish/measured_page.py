@@ -73,4 +73,5 @@ def _label(file: Path, lang):
         return i18n.text("page.measured.example_snapshot", lang)
     config = told["config"]
     ranks = len(json.loads(file.read_bytes())["ranks"])
-    return i18n.text("page.measured.example_run", lang, engine=config["engine"], stage=config["stage"], ranks=ranks)
+    key = "page.measured.example_run" if config["recompute"] == "none" else "page.measured.example_run_recomputed"
+    return i18n.text(key, lang, engine=config["engine"], stage=config["stage"], ranks=ranks)

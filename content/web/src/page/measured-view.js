@@ -99,7 +99,7 @@ function detailHtml(told, strings, isOpen) {
     + `<div class="zl-table" tabindex="0" role="group"><table class="zl-measured"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
     + `<p>${fillHtml(t, 'left', { remainder: amount(told.remainder_bytes, true) })} ${fillHtml(t, told.is_within_range ? 'range_within' : 'range_outside', { low: amount(told.low_bytes), high: amount(told.high_bytes) })}`
     + `${told.reserve_bytes === null ? '' : ` ${fillHtml(t, 'reserve', { reserve: amount(told.reserve_bytes) })}`}${told.outside_bytes === null ? '' : ` ${fillHtml(t, 'outside_allocator', { outside: amount(told.outside_bytes) })}`}</p>`
-    + `${told.is_within_range ? '' : candidatesHtml(told.candidates, strings)}</details>`;
+    + `${told.is_within_range ? '' : candidatesHtml(told, strings)}</details>`;
 }
 
 /** A string whose fields are HTML of our own. @param {ReturnType<typeof texts>} t @param {string} key @param {Record<string, string>} fields */
@@ -108,8 +108,8 @@ function fillHtml(t, key, fields) {
   return marked.replace(/\u0001(\w+)\u0002/g, (_, name) => fields[name]);
 }
 
-/** @param {Candidate[]} candidates @param {Strings} strings */
-function candidatesHtml(candidates, strings) {
+/** @param {Told} told @param {Strings} strings */
+function candidatesHtml({ candidates, rows }, strings) {
   const t = texts(strings);
   if (!candidates.length) return `<p>${escapeHtml(t('no_candidates'))}</p>`;
   const items = candidates.slice(0, MOST_CANDIDATES).map(({ key, words, num_bytes: bytes, remainder_bytes: left, is_consistent: fits }) => {
@@ -117,7 +117,8 @@ function candidatesHtml(candidates, strings) {
     const name = known ? escapeHtml(known) : `<span lang="en">${escapeHtml(words)}</span>`;
     return `<li>${name} <span class="zl-muted-text">${fillHtml(t, 'candidate_bytes', { bytes: amount(bytes, true), left: amount(left, true) })}</span>${fits ? ` <strong>${escapeHtml(t('consistent'))}</strong>` : ''}</li>`;
   });
-  return `<p>${escapeHtml(t('candidates'))}</p><ul class="zl-candidates">${items.join('')}</ul>`;
+  const warning = rows.some((row) => row.measured_bytes !== null) ? ` ${escapeHtml(t('candidates_rows'))}` : '';
+  return `<p>${escapeHtml(t('candidates'))}${warning}</p><ul class="zl-candidates">${items.join('')}</ul>`;
 }
 
 /** The prediction's instants as a picture, for each pipeline stage that was measured; the dashed line is the highest reading. @param {any} report @param {Strings} strings @param {string} id */
