@@ -157,6 +157,13 @@ def test_the_example_is_explained():
     assert sum(column[curve["peak"]] for column in curve["live"].values()) == only["predicted_bytes"]
 
 
+@pytest.mark.parametrize("name, known", [("cpu-step-snapshot", {"params", "optimizer"}), ("fsdp2-cpu-snapshot", {"optimizer"})])
+def test_gathered_parameters_are_not_mistaken_for_missing_ones(name, known):
+    only, = report((EXAMPLE.parent / f"{name}.json").read_bytes())["explained"]
+    assert {row["account"] for row in only["rows"] if row["measured_bytes"] is not None} == known
+    assert all(abs(row["difference_bytes"]) < 30_000 for row in only["rows"] if row["measured_bytes"] is not None)
+
+
 def test_a_snapshot_without_a_configuration_has_no_prediction():
     timeline = snapshot_timeline(read_snapshot(small()))
     assert explain_snapshot(timeline) is None

@@ -70,7 +70,7 @@ def _label(file: Path, lang):
     except InvalidInput as error:
         raise BuildError(f"{file.name}: {error}", "correct the example file") from error
     if told["kind"] == "snapshot":
-        return i18n.text("page.measured.example_snapshot", lang)
+        return i18n.text("page.measured.example_snapshot" if told["curve"]["reserved"] else "page.measured.example_snapshot_cpu", lang)
     config = told["config"]
     ranks = len(json.loads(file.read_bytes())["ranks"])
     key = "page.measured.example_run" if config["recompute"] == "none" else "page.measured.example_run_recomputed"

@@ -26,9 +26,14 @@ def explain_snapshot(timeline):
 
 
 def _known(timeline):
-    """Bytes at the peak of what the export knew by name and what is not made anew in a step."""
-    live, tags = timeline.live_at(timeline.peak), {block.category for block in timeline.snapshot.held}
-    return {tag: sum(block.num_bytes for block in live if block.kind == tag) for tag in ("params", "optimizer") if tag in tags}
+    """Bytes at the peak of what the export knew by name and what is not made anew in a step.
+
+    Parameters are left out where some of them are gathered in a step: those are new blocks, without a name.
+    """
+    snapshot, live = timeline.snapshot, timeline.live_at(timeline.peak)
+    is_gathered = snapshot.config.get("stage", 3) in (2, 3) and snapshot.config.get("dp", 1) != 1
+    tags = {block.category for block in snapshot.held} & ({"optimizer"} if is_gathered else {"params", "optimizer"})
+    return {tag: sum(block.num_bytes for block in live if block.kind == tag) for tag in sorted(tags)}
 
 
 def snapshot_as_dict(timeline):
