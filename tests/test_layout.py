@@ -15,7 +15,7 @@ ALLOWED = {  # folder → what it may import beside the standard library and its
     "lessonkit": {"zeroledger", "exercises", *SCREEN},
     "lessons": {"zeroledger", "lessonkit"},
     "lessons/local": {"zeroledger", "lessonkit", "torch", "small_training"},  # opened where PyTorch is
-    "measure": {"torch", "zeroledger_measure"},  # goes to other machines alone
+    "measure": {"torch", "zeroledger", "zeroledger_measure"},  # goes to other machines alone
 }
 
 

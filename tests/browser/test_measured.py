@@ -20,7 +20,7 @@ def walk(page, site, folder, lang):
     page.goto(f"{site.url}{folder}/measured/")
     status, result = page.locator("zero-measured [data-part=status]"), page.locator("[data-part=result]")
     page.locator("[data-example$='cpu-step-snapshot.json']").click()
-    expect(result.locator("h3").first).to_have_text(say("groups_title"))
+    expect(result.locator("h2").first).to_have_text(say("groups_title"))
     expect(result.locator("svg:visible")).to_have_count(2)
     page.add_script_tag(path=AXE)
     assert page.evaluate(VIOLATIONS) == []

@@ -53,8 +53,8 @@ function configText(config, t) {
 /** @param {any} report @param {Strings} strings @param {string} id */
 function runHtml(report, strings, id) {
   const t = texts(strings);
-  return `<h3>${escapeHtml(t('summary_title'))}</h3>${summaryHtml(report, strings)}${predictedHtml(report, strings, id)}`
-    + `<h3>${escapeHtml(t('details_title'))}</h3>${detailsHtml(report.explained, strings)}`;
+  return `<h2 class="zl-part">${escapeHtml(t('summary_title'))}</h2>${summaryHtml(report, strings)}${predictedHtml(report, strings, id)}`
+    + `<h2 class="zl-part">${escapeHtml(t('details_title'))}</h2>${detailsHtml(report.explained, strings)}`;
 }
 
 /** A line a reading: predicted, measured, the difference, and whether the prediction's own range holds it. @param {any} report @param {Strings} strings */
@@ -171,7 +171,7 @@ function snapshotHtml(report, strings, id) {
   const more = report.num_groups > report.groups.length ? `<p>${escapeHtml(t('groups_cut', { shown: report.groups.length, count: report.num_groups }))}</p>` : '';
   const notes = [report.unmatched_bytes ? fillHtml(t, 'unmatched', { bytes: amount(report.unmatched_bytes) }) : '', report.curve.reserved ? '' : escapeHtml(t('no_reserved')),
     ...report.out_of_memory.map((/** @type {any} */ oom) => fillHtml(t, 'oom', { bytes: amount(oom.asked_bytes), event: groupDigits(oom.moment) }))].filter(Boolean);
-  return `${figureHtml(curve, strings, `${id}-s`, layout)}${notes.map((note) => `<p>${note}</p>`).join('')}<h3>${escapeHtml(t('groups_title'))}</h3>`
+  return `${figureHtml(curve, strings, `${id}-s`, layout)}${notes.map((note) => `<p>${note}</p>`).join('')}<h2 class="zl-part">${escapeHtml(t('groups_title'))}</h2>`
     + `<div class="zl-table" tabindex="0" role="group" aria-label="${escapeHtml(t('groups_title'))}"><table class="zl-measured"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>${more}`
-    + (report.config ? `<h3>${escapeHtml(t('beneath_title'))}</h3>${predictedHtml(report, strings, id)}${detailsHtml(report.explained, strings)}` : `<p>${escapeHtml(t('no_config'))}</p>`);
+    + (report.config ? `<h2 class="zl-part">${escapeHtml(t('beneath_title'))}</h2>${predictedHtml(report, strings, id)}${detailsHtml(report.explained, strings)}` : `<p>${escapeHtml(t('no_config'))}</p>`);
 }
