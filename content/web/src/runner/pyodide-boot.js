@@ -2,6 +2,7 @@
 
 import { loadPyodide } from 'pyodide/pyodide.mjs';
 import { MAX_MEMORY_BYTES } from './protocol.js';
+import { restBetweenLooks } from './resting-clock.js';
 
 const NOWHERE = 'https://pyodide.invalid/';
 // What CPython's Emscripten port calls to learn whether a signal has come (Python/emscripten_signal.c).
@@ -60,6 +61,7 @@ function useCompiled(module, poll) {
     const env = /** @type {any} */ (imports).env;
     if (!(POLL_IMPORT in env)) throw new Error(`this Pyodide has no ${POLL_IMPORT}: the time limit would not work`);
     env[POLL_IMPORT] = poll;
+    env.emscripten_get_now = restBetweenLooks(env.emscripten_get_now);
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
 }
