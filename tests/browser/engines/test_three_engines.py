@@ -2,7 +2,7 @@
 
 import pytest
 from in_page import COMMIT, GO, MOVE_SLIDER, NARROW, PLANT_CANARIES, RUN_CELLS
-from runner_page import DOCUMENT, SCRIPT
+from runner_page import DOCUMENT, SCRIPT, SNAPSHOTS_KEPT
 from test_runner_hostile import HARD_GRACE_MS, LIMIT_MS, SLOW_MACHINE_MS
 from test_runner_hostile import PROGRAMS as HOSTILE
 from test_runner_sandbox import CANARY, PRELUDE, SCRIPTS
@@ -99,3 +99,12 @@ def assert_contained(engine, evil, result):  # noqa: F811
     assert CANARY not in f"{result['out']}{result['err']}{result['value']}{result['error']}"
     assert engine.run("return heard;") == []
     assert stray_hits(evil) == []
+
+
+def test_a_later_visit_starts_from_the_snapshot(engine, served, runner):
+    """The runs above lasted long enough for the browser to keep one."""
+    engine.run(f"await ({SNAPSHOTS_KEPT})(1);")
+    engine.open(served() + DOCUMENT)
+    engine.run(f"await (async () => {{ {SCRIPT} }})();")
+    result = engine.run(GO, RUNS_AGAIN, {})
+    assert (result["value"], engine.run("return runner.startedFrom;")) == ("[1073741824, 5]", "snapshot")

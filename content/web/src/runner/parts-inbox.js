@@ -12,7 +12,12 @@ export class PartsInbox {
     this.inputs = new Map();
     const wasm = new Response(this.open('wasm'), { headers: { 'Content-Type': 'application/wasm' } });
     this.module = WebAssembly.compileStreaming(wasm);
-    this.asm = new Response(this.open('asm')).text();
+    /** @type {(text: string) => void} */
+    this.setAsm = () => {};
+    /** @type {Promise<string>} */
+    this.asm = new Promise((resolve) => (this.setAsm = resolve));
+    this.asmText = '';
+    this.decoder = new TextDecoder();
     this.stdlib = unpacked(this.open('stdlib'));
     this.zeroledger = unpacked(this.open('zeroledger'));
     /** @type {(snapshot: ArrayBuffer|null) => void} */
@@ -28,8 +33,15 @@ export class PartsInbox {
 
   /** @param {PartName} name @param {Uint8Array<ArrayBuffer>|null} chunk null ends the part */
   take(name, chunk) {
-    if (chunk) this.inputs.get(name)?.enqueue(chunk);
+    if (name === 'asm') this.takeAsm(chunk);
+    else if (chunk) this.inputs.get(name)?.enqueue(chunk);
     else this.inputs.get(name)?.close();
+  }
+
+  /** Not through a stream: its text goes on to the interpreter at once, which else would wait for the compiler. @param {Uint8Array|null} chunk */
+  takeAsm(chunk) {
+    if (chunk) this.asmText += this.decoder.decode(chunk, { stream: true });
+    else this.setAsm(this.asmText + this.decoder.decode());
   }
 
   /** @returns {Promise<InterpreterParts>} rejects if a part is damaged */
