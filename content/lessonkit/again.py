@@ -8,7 +8,7 @@ import ipywidgets as widgets
 from zeroledger import parse_count
 
 from .bank import NEAR_RELATIVE_ERROR, judge_values
-from .controls import labelled, message, stack
+from .controls import message, stack, typed
 from .expressions import evaluate
 from .feedback import comparison_html, read
 from .i18n import strings, text
@@ -45,9 +45,9 @@ class SecondTry:
 
     def __init__(self, exercise, lang):
         self.exercise, self.lang = exercise, lang
-        self.inputs = {name: labelled(widgets.Text(description=_input_name(name, lang), value=f"{value:,}"))
+        self.inputs = {name: typed(description=_input_name(name, lang), value=f"{value:,}")
                        for name, value in exercise.inputs.items() if isinstance(value, (int, float))}
-        self.number = labelled(widgets.Text(description=text("kit.predict.number", lang)))
+        self.number = typed(description=text("kit.predict.number", lang))
         self.commit = widgets.Button(description=text("kit.predict.commit", lang), layout={"width": "auto"})
         self.result = widgets.HTML()
         self.commit.on_click(lambda _: self.settle())

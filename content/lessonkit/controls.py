@@ -42,6 +42,12 @@ def labelled(control):
     return control
 
 
+def typed(**fields):
+    """A text field that tells the kernel what was typed as a whole, with Enter or on leaving it: a front end holds single
+    letters back while the kernel is busy, and a number would be committed without its last."""
+    return labelled(widgets.Text(continuous_update=False, **fields))
+
+
 def stack(children):
     """The children below each other."""
     return widgets.VBox(children)

@@ -7,7 +7,7 @@ import ipywidgets as widgets
 from . import record
 from .again import SecondTry
 from .bank import judge
-from .controls import HintButton, Shown, confidence_toggle, labelled, message, stack
+from .controls import HintButton, Shown, confidence_toggle, message, stack, typed
 from .feedback import read, result_html
 from .hints import number_hints
 from .i18n import language, text
@@ -23,8 +23,8 @@ class Predictor(Shown):
     def __init__(self, exercise):
         self.exercise, self.lang = exercise, language()
         self.feedback, self.done, self.again = None, False, None
-        self.number = labelled(widgets.Text(description=self._say("number"), placeholder=self._number_hint()))
-        self.reason = labelled(widgets.Text(description=self._say("reason")))
+        self.number = typed(description=self._say("number"), placeholder=self._number_hint())
+        self.reason = typed(description=self._say("reason"))
         self.confidence = confidence_toggle(self.lang)
         self.commit = widgets.Button(description=self._say("commit"), button_style="primary", layout={"width": "auto"})
         self.skip = widgets.Button(description=self._say("skip"), layout={"width": "auto"})

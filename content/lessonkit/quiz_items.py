@@ -7,7 +7,7 @@ import ipywidgets as widgets
 
 from .bank import judge
 from .computed_text import fill_values
-from .controls import labelled
+from .controls import typed
 from .feedback import amount, read, verdict
 from .grade import grade_choice
 from .hints import number_hints
@@ -40,7 +40,7 @@ class NumberItem:
         self.exercise, self.id, self.bank_id, self.lang = exercise, exercise.id, bank_id, lang
         self.is_drawn = exercise.id != bank_id
         hint = text("kit.predict.number_hint" if exercise.unit == "bytes" else "kit.predict.count_hint", lang)
-        self.form = labelled(widgets.Text(description=text("quiz.your_answer", lang), placeholder=hint))
+        self.form = typed(description=text("quiz.your_answer", lang), placeholder=hint)
         self.entry = self.form  # where Enter means "check"
 
     def prompt_html(self):
