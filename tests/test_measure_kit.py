@@ -40,7 +40,7 @@ class Tensor:
         return self.storage
 
 
-class Optimizer:
+class AdamStandIn:
     """Adam's shape: two moments a parameter, made in the first step."""
 
     def __init__(self, torch, parameters):
@@ -86,9 +86,9 @@ class FakeTorch(types.ModuleType):
         self.calls = []
         self.device = lambda kind: types.SimpleNamespace(type=kind, index=0)
         self.gpu = self.device("cuda")
-        self.float32, self.bfloat16, self.Tensor, self.__version__ = FLOAT, "bfloat16", Tensor, "2.13.0+fake"
+        self.float32, self.bfloat16, self.float16, self.Tensor, self.__version__ = FLOAT, "bfloat16", "float16", Tensor, "2.13.0+fake"
         self.version = types.SimpleNamespace(cuda="13.0")
-        self.optim = types.SimpleNamespace(Optimizer=Optimizer)
+        self.optim = types.SimpleNamespace(Optimizer=AdamStandIn)
         self.autograd = types.SimpleNamespace(backward=self.run_backward)
         memory = types.SimpleNamespace(_record_memory_history=lambda **words: self.calls.append(words), _snapshot=lambda _: RAW)
         self.cuda = types.SimpleNamespace(
@@ -175,7 +175,7 @@ def measured(kit, torch, path, **options):
     """{instant: reading} of the file that a run of six batches writes."""
     loop = {name: options.pop(name) for name in ("micro_batches", "zero_first") if name in options}
     model = Model(torch)
-    optimizer = Optimizer(torch, model.weights)
+    optimizer = AdamStandIn(torch, model.weights)
     measure = kit.Measure(model, optimizer, str(path), CONFIG, **options)
     train(torch, model, optimizer, measure(range(12)), **loop)
     assert not optimizer.before and not optimizer.after and "zero_grad" not in vars(optimizer)
@@ -223,7 +223,7 @@ def test_snapshot_is_plain_and_read_back(kit, torch, tmp_path):
 
 def test_switched_off_it_is_not_there(kit, torch, tmp_path, monkeypatch):
     model = Model(torch)
-    optimizer = Optimizer(torch, model.weights)
+    optimizer = AdamStandIn(torch, model.weights)
     for options in ({"on": False}, {}):
         if not options:
             monkeypatch.setenv("ZEROLEDGER_MEASURE", "0")
@@ -236,7 +236,7 @@ def test_switched_off_it_is_not_there(kit, torch, tmp_path, monkeypatch):
 
 def test_a_loop_that_ends_early_says_so_and_leaves_no_hook(kit, torch, tmp_path, capsys):
     model = Model(torch)
-    optimizer = Optimizer(torch, model.weights)
+    optimizer = AdamStandIn(torch, model.weights)
     for number, _ in enumerate(kit.Measure(model, optimizer, str(tmp_path / "run.json"), CONFIG)(range(12))):
         if number == 2:
             break
@@ -247,6 +247,6 @@ def test_a_loop_that_ends_early_says_so_and_leaves_no_hook(kit, torch, tmp_path,
 
 def test_without_a_model_it_asks_for_one(kit, torch, tmp_path, capsys):
     model = Model(torch)
-    optimizer = Optimizer(torch, model.weights)
+    optimizer = AdamStandIn(torch, model.weights)
     train(torch, model, optimizer, kit.Measure(model, optimizer, str(tmp_path / "run.json"))(range(4)))
     assert '"model"' in capsys.readouterr().err and (tmp_path / "run.json").exists()

@@ -398,12 +398,7 @@ def watch_backward(before, after):
         finally:
             depth[0] -= 1
 
-    torch.autograd.backward = backward
-
-    def restore():
-        torch.autograd.backward = original
-
-    return restore
+    return replaced(torch.autograd, "backward", backward)
 
 
 def watch_steps(model, optimizer, before, after):
@@ -420,8 +415,7 @@ def watch_steps(model, optimizer, before, after):
                 after()
             return result
 
-        model.step = step
-        return lambda: model.__dict__.pop("step", None)
+        return replaced(model, "step", step)
     inner = optimizers_of(optimizer)[0]
     handles = [inner.register_step_pre_hook(lambda *_: before()), inner.register_step_post_hook(lambda *_: after())]
     return lambda: [handle.remove() for handle in handles]
@@ -436,8 +430,21 @@ def watch_zero_grad(optimizer, after):
         after()
         return result
 
-    optimizer.zero_grad = zero_grad
-    return lambda: optimizer.__dict__.pop("zero_grad", None)
+    return replaced(optimizer, "zero_grad", zero_grad)
+
+
+def replaced(owner, name, function):
+    """Puts ``function`` in the place of an attribute; what comes back puts the old state back, an attribute or none."""
+    had, before = name in vars(owner), vars(owner).get(name)
+    setattr(owner, name, function)
+
+    def restore():
+        if had:
+            setattr(owner, name, before)
+        else:
+            vars(owner).pop(name, None)
+
+    return restore
 
 
 # The allocator's history.
@@ -553,12 +560,9 @@ def described(model, optimizer, config):
                   "gradient_accumulation_steps": model.gradient_accumulation_steps(),
                   "micro_batch_size": model.train_micro_batch_size_per_gpu()}
     elif is_fsdp(model):
-        found |= {"engine": "fsdp2", "stage": 3} | kernel_of(optimizer)
+        found |= {"engine": "fsdp2", "stage": 3} | recipe_of(model, optimizer) | policy_of(model)
     else:
-        found |= {"engine": "ideal", "stage": 0} | kernel_of(optimizer)
-        dtypes = {each.dtype for each in model.parameters()}
-        recipe = {torch.float32: "adam-fp32", torch.bfloat16: "adam-bf16-pure"}.get(*dtypes) if len(dtypes) == 1 else None
-        found |= {"recipe": recipe} if recipe else {}
+        found |= {"engine": "ideal", "stage": 0} | recipe_of(model, optimizer)
     plain = getattr(model, "config", None)
     if "model" not in config and hasattr(plain, "to_dict"):  # a Hugging Face model
         found["model"] = plain.to_dict()
@@ -569,10 +573,25 @@ def described(model, optimizer, config):
     return result
 
 
-def kernel_of(optimizer):
-    """{"optimizer_kernel"} of a torch Adam."""
-    defaults = getattr(next(iter(optimizers_of(optimizer)), None), "defaults", {})
-    return {"optimizer_kernel": "fused" if defaults.get("fused") else "foreach"} if "fused" in defaults else {}
+def recipe_of(model, optimizer):
+    """{"recipe", "optimizer_kernel"} of torch's Adam or AdamW over weights of one format; what is not known is left out."""
+    adam = next((each for each in optimizers_of(optimizer) if "fused" in each.defaults and "Adam" in type(each).__name__), None)
+    if adam is None:
+        return {}
+    dtypes = {each.dtype for each in model.parameters()}
+    recipe = {torch.float32: "adam-fp32", torch.bfloat16: "adam-bf16-pure"}.get(dtypes.pop()) if len(dtypes) == 1 else None
+    return {"optimizer_kernel": "fused" if adam.defaults["fused"] else "foreach"} | ({"recipe": recipe} if recipe else {})
+
+
+def policy_of(model):
+    """{"compute_dtype", "fsdp"} of FSDP2's mixed-precision policy, as its parameters know it once they have been used."""
+    names = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+    for each in fsdp_parameters(model):
+        compute = names.get(each.param_dtype or each.orig_dtype)
+        reduce = names.get(each.reduce_dtype or each.param_dtype or each.orig_dtype)
+        if compute and reduce:
+            return {"compute_dtype": compute, "fsdp": {"reduce_dtype": reduce}}
+    return {}
 
 
 def is_distributed():

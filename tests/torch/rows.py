@@ -17,7 +17,7 @@ def row(group, engine, ranks, setup, quantity, unit, predicted, measured, tolera
     else:
         ok = bool(pairs) and all(abs(found - expected) <= tolerance / 100 * abs(found) for expected, found in pairs)
         tolerance = f"{tolerance:g} %"
-    words = "-".join(f"{group} {engine} {setup} N{ranks} {quantity}".lower().replace(",", "").split())
+    words = "-".join(f"{group} {engine} {setup} N{ranks} {quantity} {unit}".lower().replace(",", "").split())
     return {"id": words, "group": group, "engine": engine, "ranks": ranks, "setup": setup, "quantity": quantity,
             "unit": unit, "predicted": predicted, "measured": measured, "tolerance": tolerance, "ok": ok, "note": note}
 

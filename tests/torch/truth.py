@@ -2,7 +2,8 @@
 
     python tests/torch/truth.py [--quick] [--out FILE] [NAME…]
 
-Run it with ``./build.sh torch``, which makes the environment. NAMEs choose jobs; only a whole run is put on record.
+Run it with ``./build.sh torch``, which makes the environment. NAMEs choose jobs; the others keep the rows they have on
+record, if those were taken with the same versions. A quick run is not put on record.
 Exits with 1 if a reading misses its tolerance or a job does not end.
 """
 
@@ -47,17 +48,12 @@ def main():
     unknown = set(given.names) - set(JOBS)
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))} (there are {', '.join(JOBS)})")
-    started, rows, missing = time.monotonic(), [], [NO_GPU] if not has_cuda() else []
-    for name in given.names or JOBS:
-        found, absent = job(name, given.quick)
-        rows += found
-        missing += absent
+    done = {name: job(name, given.quick) for name in given.names or JOBS}
+    rows = [each for found in done.values() for each in found["rows"]]
     failed = [each for each in rows if not each["ok"]]
-    target = given.out or (RECORD if not given.quick and not given.names else None)
-    if target:
-        record(target, rows, missing, time.monotonic() - started)
-        print(f"written: {target}")
-    for each in missing:
+    if given.out or not given.quick:
+        print("written:", record(given.out or RECORD, done))
+    for each in missing(rows):
         print(f"not measured: {each['what']}: {each['why']}")
     for each in failed:
         print(show(each))
@@ -65,22 +61,25 @@ def main():
     return 1 if failed or not rows else 0
 
 
-NO_GPU = {"group": "meters", "what": "allocated, reserved and device memory of a GPU, and its real peaks",
-          "why": "no CUDA device here; content/measure/measure_gpu.py measures them on a machine that has one"}
+NOTHING = {  # group without rows → what that means
+    "meters": ("allocated, reserved and device memory of a GPU, and its real peaks",
+               "no CUDA device here; content/measure/measure_gpu.py measures them on a machine that has one"),
+    "deepspeed": ("DeepSpeed stages 0 to 3", "DeepSpeed could not be installed here"),
+}
 
 
-def has_cuda():
-    """Whether torch sees a GPU, asked in a process of its own."""
-    code = "import torch; print(torch.cuda.is_available())"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "True"
+def missing(rows):
+    """What has no row although it belongs to the table, and why."""
+    there = {each["group"] for each in rows} | {each["engine"].lower() for each in rows}
+    return [{"group": group, "what": what, "why": why} for group, (what, why) in NOTHING.items() if group not in there]
 
 
 def job(name, quick):
-    """(rows, what could not be measured) of one job with each number of ranks."""
+    """{"rows", "date", "seconds"} of one job with each number of ranks."""
     modules, counts = JOBS[name]
     if name == "deepspeed" and version_of("deepspeed") is None:
-        return [], [{"group": "states", "what": "DeepSpeed stages 0 to 3", "why": "DeepSpeed could not be installed here"}]
-    rows = []
+        counts = ()
+    rows, started = [], time.monotonic()
     for ranks in counts if not quick or len(counts) < 3 else counts[1:2]:
         print(f"== {name}" + f", {ranks} ranks" * bool(ranks), flush=True)
         begun = time.monotonic()
@@ -89,7 +88,8 @@ def job(name, quick):
             print(show(each))
         print(f"== {sum(each['ok'] for each in found)} of {len(found)}, {time.monotonic() - begun:.0f} s", flush=True)
         rows += found
-    return rows, []
+    return {"rows": [{"job": name, **each} for each in rows], "date": datetime.date.today().isoformat(),
+            "seconds": round(time.monotonic() - started)}
 
 
 def run(modules, ranks, quick):
@@ -118,14 +118,25 @@ def environment():
                          "TORCH_CPP_LOG_LEVEL": "ERROR", "PYTHONWARNINGS": "ignore"}
 
 
-def record(target, rows, missing, seconds):
-    """Writes the file whose form README.md here describes."""
-    head = {"format": "zeroledger-truth", "version": 1, "date": datetime.date.today().isoformat(), "seconds": round(seconds),
-            "versions": {name: version_of(name) for name in PACKAGES if version_of(name)} | {"python": platform.python_version()},
-            "hardware": f"CPU ({platform.machine()}, {os.cpu_count()} cores), gloo"}
+def record(target, done):
+    """Writes the file whose form README.md here describes; jobs that did not run keep what they had there."""
+    versions = {name: version_of(name) for name in PACKAGES if version_of(name)} | {"python": platform.python_version()}
+    before = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
+    kept = {}
+    if before.get("versions") == versions:
+        kept = {name: taken | {"rows": [each for each in before["rows"] if each["job"] == name]}
+                for name, taken in before["jobs"].items()}
+    jobs = {name: (kept | done)[name] for name in JOBS if name in kept | done}
+    rows = [each for taken in jobs.values() for each in taken["rows"]]
+    head = {"format": "zeroledger-truth", "version": 1, "date": max(taken["date"] for taken in jobs.values()),
+            "seconds": sum(taken["seconds"] for taken in jobs.values()), "versions": versions,
+            "hardware": f"CPU ({platform.machine()}, {os.cpu_count()} cores), gloo",
+            "jobs": {name: {key: taken[key] for key in ("date", "seconds")} for name, taken in jobs.items()},
+            "missing": missing(rows)}
     lines = ",\n".join(map(json.dumps, rows))
     target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(head)[:-1] + f', "missing": {json.dumps(missing)}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    target.write_text(json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    return target
 
 
 def version_of(name):
