@@ -71,6 +71,8 @@ class Measure:
             self.close()
 
     def _begin_batch(self):
+        if self.state == "measuring":
+            self.meter.next_batch()
         if self.state == "waiting" and self.steps_done == self.at_step:
             self.state = "measuring"
             self.meter.start()
@@ -196,6 +198,9 @@ class CudaMeter:
     def stop(self):
         """Nothing to stop."""
 
+    def next_batch(self):
+        """Nothing to do between the micro-batches of a step."""
+
     def reset_peak(self):
         torch.cuda.reset_peak_memory_stats(self.device)
 
@@ -231,11 +236,15 @@ class TrackerMeter:
             from torch.distributed._tools.mem_tracker import MemTracker
 
             self.tracker = MemTracker()
-            self.tracker.track_external(self.model, *optimizers_of(self.optimizer))
+            known = [tensor for category, tensor in held_tensors(self.model, self.optimizer) if category != "params"]
+            self.tracker.track_external(self.model, *optimizers_of(self.optimizer), *map(local, known))
         self.tracker.__enter__()
 
     def stop(self):
         self.tracker.__exit__(None, None, None)
+
+    def next_batch(self):
+        self.tracker.reset_mod_stats()  # it refuses a module's second forward otherwise; live tensors stay known
 
     def reset_peak(self):
         now = self.tracker.get_tracker_snapshot("current")
@@ -243,7 +252,7 @@ class TrackerMeter:
         self.tracker._peak_mem = {device: kinds["Total"] for device, kinds in now.items()}
 
     def read(self, held):
-        return self._reading("current") | {"by_category": self._categories("current") | held}
+        return self._reading("current") | {"by_category": settled(self._categories("current"), held)}
 
     def standing(self, held):
         return {"allocated_bytes": sum(held.values()), "reserved_bytes": None, "device_bytes": None, "by_category": held}
@@ -265,6 +274,19 @@ class TrackerMeter:
             if kind in CATEGORY:
                 found[CATEGORY[kind]] = found.get(CATEGORY[kind], 0) + size
         return found
+
+
+def settled(tracked, held):
+    """The tracker's categories with the walk's own for what was found: the tracker had that elsewhere, and it is taken
+    from there, so that the sum stays."""
+    found = tracked | held
+    surplus = sum(held.values()) - sum(tracked.get(name, 0) for name in held)
+    for name in ("temporary", "activations", "buffers"):
+        if name not in held:
+            taken = min(max(surplus, 0), found.get(name, 0))
+            found[name] = found.get(name, 0) - taken
+            surplus -= taken
+    return found
 
 
 def meter_of(model, optimizer):

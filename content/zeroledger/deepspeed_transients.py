@@ -75,11 +75,12 @@ def _early_buckets(tensors, size, buffers):
 
 
 def _stage3(tensors, tied, dp_size, size, dtype, buffers):
-    always = tuple(_stage3_always(tensors, size, buffers))
+    is_sharded = dp_size > 1  # one rank's shard is the parameter itself: nothing is gathered, nothing is there twice
+    always = tuple(_stage3_always(tensors, size * is_sharded, size, buffers))
     live = _peak_live_numel(tensors, buffers.limits, tied)
 
     def phase(name, *rows):
-        gathered = MemoryRow("unsharded_params", "gathered and prefetched", live[name] * size)
+        gathered = MemoryRow("unsharded_params", "gathered and prefetched", live[name] * size * is_sharded)
         return Instant(name, (*always, gathered, *rows), name)
 
     part = stage3_shards(tensors, dp_size)[0].stored_numel
@@ -89,10 +90,10 @@ def _stage3(tensors, tied, dp_size, size, dtype, buffers):
     return phase("forward"), phase("backward", reducing), Instant("optimizer step", (*always, *step), "optimizer step")
 
 
-def _stage3_always(tensors, size, buffers):
+def _stage3_always(tensors, persistent_size, size, buffers):
     kept = persistent_names(tensors, buffers.limits)
     numel = sum(tensor.numel for tensor in tensors if tensor.name in kept)
-    yield MemoryRow("unsharded_params", "persistent small parameters", numel * size)
+    yield MemoryRow("unsharded_params", "persistent small parameters", numel * persistent_size)
     if buffers.contiguous_gradients:
         yield MemoryRow("reduce_scatter", "reduce bucket", buffers.reduce_bucket_numel * size)
 

@@ -16,7 +16,7 @@ from zeroledger_measure import Measure
 from zeroledger import explain, frameworks
 from zeroledger.snapshot import read_snapshot
 
-NAME, STEPS, DROPOUT = "uneven", 6, 0.1
+NAME, STEPS, MICRO_BATCHES, DROPOUT = "uneven", 5, 2, 0.1
 
 
 def rows(ranks, quick):
@@ -39,7 +39,7 @@ def compared(engine, wrap, ranks):
     with tempfile.TemporaryDirectory() as folder:
         path, snapshot = Path(folder) / "run.json", Path(folder) / "snapshot.json"
         plain, off, on = train(wrap), train(wrap, path, on=False), train(wrap, path, on=True, snapshot=str(snapshot))
-        setup = f"{STEPS} steps with dropout, kit measuring one"
+        setup = f"{STEPS} steps of {MICRO_BATCHES} micro-batches with dropout, kit measuring one"
         found = [row("kit", engine, ranks, setup, f"{what} that differ, {how}", "tensors", 0, unequal(mine, theirs))
                  for how, run in (("kit off", off), ("kit on", on))
                  for what, mine, theirs in zip(("losses", "weights and random states"), run, plain)]
@@ -58,15 +58,16 @@ def train(wrap, path=None, **options):
     torch.manual_seed(5)
     model = wrap(toy(NAME))
     optimizer = torch.optim.Adam(model.parameters(), foreach=True)
-    batches = [sequences(NAME, 2, seed) for seed in range(STEPS)]
+    batches = [sequences(NAME, 2, seed) for seed in range(STEPS * MICRO_BATCHES)]
     losses = []
     measure = Measure(model, optimizer, str(path), config=config(), **options) if path else list
-    for tokens in measure(batches):
+    for number, tokens in enumerate(measure(batches)):
         noise = torch.nn.functional.dropout(torch.ones(()), DROPOUT)
         loss = loss_of(model, tokens) * noise
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        (loss / MICRO_BATCHES).backward()
+        if number % MICRO_BATCHES == MICRO_BATCHES - 1:
+            optimizer.step()
+            optimizer.zero_grad()
         losses.append(loss.detach().clone())
     weights = [getattr(each, "_local_tensor", each).detach().clone() for each in model.parameters()]
     return losses, [*weights, torch.get_rng_state()]
@@ -77,7 +78,7 @@ def config():
     size = SIZES[NAME]
     return {"model": {"model_type": "gpt2", "n_embd": size["h"], "n_layer": size["L"], "n_head": size["a"], "n_inner": size["f"],
                       "n_positions": size["S"], "vocab_size": size["V"], "tie_word_embeddings": False},
-            "seq_length": size["S"], "micro_batch_size": 2, "attention": "eager", "compute_dtype": "fp32"}
+            "seq_length": size["S"], "micro_batch_size": 2, "gradient_accumulation_steps": MICRO_BATCHES, "attention": "eager", "compute_dtype": "fp32"}
 
 
 def readings(engine, ranks, run, snapshot):
