@@ -304,3 +304,9 @@ def test_bad_input_names_the_field(call, field):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert caught.value.field == field
+
+
+def test_fsdp2_on_one_rank_calls_nothing():
+    """Counted (./build.sh torch, torch 2.13), while DDP reduces on one rank too."""
+    assert fsdp2(toy_gpt("uneven"), 1).rows == ()
+    assert ddp(toy_gpt("uneven"), 1).total("all_reduce")["numel"] == 1_033_208

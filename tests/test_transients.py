@@ -189,3 +189,8 @@ def test_bad_input_names_the_field(call, named):
     with pytest.raises(ValueError) as caught:
         call()
     assert caught.value.field == ("num_params" if named == "value" else named)
+
+
+def test_deepspeed_stage_3_on_one_rank_gathers_nothing():
+    for instant in deepspeed_instants([("layers.0.weight", (8, 8)), ("layers.0.bias", (8,))], 1, 3):
+        assert instant.by_account()["unsharded_params"] == 0

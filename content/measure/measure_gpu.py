@@ -6,7 +6,10 @@ zeroledger_measure.py beside this file. Under five minutes:
 It trains a few steps of each case below on every GPU that torch sees (or on those torchrun gives it), and writes
 run-CASE.json and snapshot-CASE.json into FOLDER. With zeroledger on the path it prints the comparison; else take the
 files to ``python -m zeroledger explain run-CASE.json``. Without a GPU it says so and measures a tiny model with torch's
-own trackers on the CPU, which have neither reserved nor device memory.
+own trackers on the CPU, which have neither reserved nor device memory. (A CPU's RMSNorm keeps fp32 copies that a GPU's
+does not: expect that difference there.)
+
+Not yet run on a GPU: written after PyTorch 2.13's documentation and tried on the CPU and on a stand-in for torch.cuda.
 """
 
 import os

@@ -73,7 +73,7 @@ def stage3(shapes, ranks, instant, persistence_threshold, bucket_bytes, gradient
     element: 4 with fp32 accumulation (read in stage3.py, where the buffer takes that dtype; not measured).
     """
     part = stage3_shards(shapes, ranks)[0].stored_numel
-    whole = sum(map(numel_of, shapes)) if ranks == 1 else persistent_numel(shapes, persistence_threshold)
+    whole = sum(map(numel_of, shapes)) if ranks == 1 else persistent_numel(shapes, persistence_threshold, num_shards=ranks)
     states = {"model_param_bit16": 2 * whole} if whole else {}
     if ranks > 1:
         states["param_shard_ds_tensor"] = 2 * part

@@ -76,7 +76,7 @@ def _early_buckets(tensors, size, buffers):
 
 def _stage3(tensors, tied, dp_size, size, dtype, buffers):
     is_sharded = dp_size > 1  # one rank's shard is the parameter itself: nothing is gathered, nothing is there twice
-    always = tuple(_stage3_always(tensors, size * is_sharded, size, buffers))
+    always = tuple(_stage3_always(tensors, dp_size, size, buffers))
     live = _peak_live_numel(tensors, buffers.limits, tied)
 
     def phase(name, *rows):
@@ -90,10 +90,10 @@ def _stage3(tensors, tied, dp_size, size, dtype, buffers):
     return phase("forward"), phase("backward", reducing), Instant("optimizer step", (*always, *step), "optimizer step")
 
 
-def _stage3_always(tensors, persistent_size, size, buffers):
-    kept = persistent_names(tensors, buffers.limits)
-    numel = sum(tensor.numel for tensor in tensors if tensor.name in kept)
-    yield MemoryRow("unsharded_params", "persistent small parameters", numel * persistent_size)
+def _stage3_always(tensors, dp_size, size, buffers):
+    kept = persistent_names(tensors, buffers.limits) if dp_size > 1 else ()
+    numel = sum(dp_size * ceil_div(tensor.numel, dp_size) for tensor in tensors if tensor.name in kept)
+    yield MemoryRow("unsharded_params", "persistent small parameters", numel * size)
     if buffers.contiguous_gradients:
         yield MemoryRow("reduce_scatter", "reduce bucket", buffers.reduce_bucket_numel * size)
 

@@ -35,7 +35,7 @@ def _rows_by_rule(engine, stage, model, mesh, rules, deepspeed, pp_rank):
     stage = 3 if engine == "fsdp2" else stage  # it always cuts; stage 2 only keeps what it gathered
     rows = tuple(_row(row, tensors, engine, stage, mesh.dense_shards) for row in rules.rows)
     if engine == "deepspeed" and stage == 3 and mesh.dense_shards > 1:
-        rows += (_persistent_row(rules, deepspeed, tensors),)
+        rows += (_persistent_row(rules, deepspeed, tensors, mesh.dense_shards),)
     return rows
 
 
@@ -66,10 +66,10 @@ def _cut(row, tensors, engine, stage, shards):
     return 2 * ceil_div(sum(tensor.numel for tensor in held), 2 * shards)
 
 
-def _persistent_row(rules, deepspeed, tensors):
+def _persistent_row(rules, deepspeed, tensors, shards):
     """Small tensors that stay whole beside their shards."""
     kept = persistent_names(tensors, deepspeed.limits)
-    numel = sum(tensor.numel for tensor in tensors if tensor.name in kept)
+    numel = sum(shards * ceil_div(tensor.numel, shards) for tensor in tensors if tensor.name in kept)
     params = next(row for row in rules.rows if role_of(row.category) == "params")
     size = params.bytes_for(numel)
     return LedgerRow("persistent_params", params.dtype, params.bytes_per_param, None, numel, size, size, False)

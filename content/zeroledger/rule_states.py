@@ -37,7 +37,7 @@ def rule_ledger(model, num_ranks, stage, recipe="adam-mixed", rule="fsdp2", rank
     rank = check_count("rank", rank, 0, num_ranks - 1)
     rows = [_row(row, numels[rank], _whole(row, model, trained_params), stage) for row, numels in zip(rules.rows, columns)]
     if rule == "deepspeed" and stage == 3 and num_ranks > 1:
-        rows.append(_persistent_row(rules, model, threshold))
+        rows.append(_persistent_row(rules, model, threshold, num_ranks))
     layout = {"rule": rule, "rank": rank}
     return Ledger(model.num_params, num_ranks, stage, rules.name, tuple(rows), layout)
 
@@ -75,10 +75,10 @@ def _row(row, local, whole, stage):
                      row.bytes_for(whole), row.is_sharded(stage))
 
 
-def _persistent_row(rules, model, threshold):
+def _persistent_row(rules, model, threshold, num_ranks):
     """Small parameters stay gathered beside their shards, in the dtype of the parameters."""
     params = next((row for row in rules.rows if row.sharded_from_stage == 3), rules.rows[0])
     shapes = [tensor.shape for tensor in model.tensors()]
-    numel = persistent_numel(shapes, threshold)
+    numel = persistent_numel(shapes, threshold, num_shards=num_ranks)
     size = params.bytes_for(numel)
     return LedgerRow("persistent_params", params.dtype, params.bytes_per_param, None, numel, size, size, False)
