@@ -53,7 +53,7 @@ def main():
     failed = [each for each in rows if not each["ok"]]
     if given.out or not given.quick:
         print("written:", record(given.out or RECORD, done))
-    for each in missing(rows):
+    for each in missing(done):
         print(f"not measured: {each['what']}: {each['why']}")
     for each in failed:
         print(show(each))
@@ -61,17 +61,17 @@ def main():
     return 1 if failed or not rows else 0
 
 
-NOTHING = {  # group without rows → what that means
-    "meters": ("allocated, reserved and device memory of a GPU, and its real peaks",
-               "no CUDA device here; content/measure/measure_gpu.py measures them on a machine that has one"),
-    "deepspeed": ("DeepSpeed stages 0 to 3", "DeepSpeed could not be installed here"),
+NOTHING = {  # job that brought no rows → (group, what is missing, why)
+    "gpu": ("meters", "allocated, reserved and device memory of a GPU, and its real peaks",
+            "no CUDA device here; content/measure/measure_gpu.py measures them on a machine that has one"),
+    "deepspeed": ("states", "DeepSpeed stages 0 to 3", "DeepSpeed could not be installed here"),
 }
 
 
-def missing(rows):
-    """What has no row although it belongs to the table, and why."""
-    there = {each["group"] for each in rows} | {each["engine"].lower() for each in rows}
-    return [{"group": group, "what": what, "why": why} for group, (what, why) in NOTHING.items() if group not in there]
+def missing(done):
+    """What has no row although its job ran, and why."""
+    return [{"group": group, "what": what, "why": why} for name, (group, what, why) in NOTHING.items()
+            if name in done and not done[name]["rows"]]
 
 
 def job(name, quick):
@@ -132,7 +132,7 @@ def record(target, done):
             "seconds": sum(taken["seconds"] for taken in jobs.values()), "versions": versions,
             "hardware": f"CPU ({platform.machine()}, {os.cpu_count()} cores), gloo",
             "jobs": {name: {key: taken[key] for key in ("date", "seconds")} for name, taken in jobs.items()},
-            "missing": missing(rows)}
+            "missing": missing(jobs)}
     lines = ",\n".join(map(json.dumps, rows))
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(head)[:-1] + f', "rows": [\n{lines}\n]}}\n', encoding="utf-8")
