@@ -264,16 +264,6 @@ def test_a_failing_cell_is_not_kept(write, tmp_path):
 # Pages
 
 
-@pytest.fixture
-def scripts(tmp_path, monkeypatch):
-    """Stand-ins for the bundled files, of which a page takes only the hash."""
-    folder = tmp_path / "scripts"
-    folder.mkdir()
-    for name in ("page.js", "page.css"):
-        (folder / name).write_text(name)
-    monkeypatch.setattr(pages.paths, "SCRIPTS", folder)
-
-
 def made_page(lesson, lang="en", neighbours=()):
     """The lesson's page, its code run, as parsed HTML."""
     notebook = lessons.execute(lesson.notebook(lang, "page"), lesson.path.name)
@@ -281,7 +271,7 @@ def made_page(lesson, lang="en", neighbours=()):
 
 
 @pytest.fixture
-def toy_page(write, scripts):
+def toy_page(write):
     return made_page(load_lesson(write()))
 
 
@@ -315,13 +305,13 @@ def test_the_other_language_is_one_link_away(toy_page):
     assert {link["hreflang"] for link in toy_page.select("link[rel=alternate]")} == set(LANGUAGES)
 
 
-def test_neighbouring_lessons_are_linked(write, scripts):
+def test_neighbouring_lessons_are_linked(write):
     lesson = load_lesson(write())
     page = made_page(lesson, "zh-CN", (("page.next", lesson),))
     assert [(a["href"], a["rel"], a.text) for a in page.select(".zl-neighbours a")] == [("../toy/", ["next"], "下一课玩具")]
 
 
-def test_the_grid_is_only_where_an_explorer_is(toy_page, write, scripts):
+def test_the_grid_is_only_where_an_explorer_is(toy_page, write):
     assert toy_page.select_one("#zl-grid") is None
     source = BODY + '\n# %% id="move" tags=["explore"]\nexplore(dp_size=64, stage=3)\n'
     page = made_page(load_lesson(write(source.replace("import predict", "import explore, predict"))))

@@ -13,7 +13,7 @@ import json
 import shutil
 from pathlib import Path
 
-from publish import api_pages, bytecode, compiled_wheels, jupyterlite, lesson_pages, paths, script_parts, scripts
+from publish import api_pages, bytecode, compiled_wheels, jupyterlite, lesson_pages, paths, script_parts, scripts, teach_page
 from publish.console import Console
 from publish.errors import BuildError
 from publish.steps import Step, files_under
@@ -84,6 +84,7 @@ def parts() -> list[tuple[Path, Path]]:
         (paths.PAGES, Path()),
         (paths.API, Path()),
         (paths.SCRIPT_PARTS, ZERO / "data/parts"),
+        (paths.TEACH, Path()),
     ]
 
 
@@ -94,7 +95,7 @@ def is_bundled(place: Path) -> bool:
 
 def is_page(place: Path, source: Path) -> bool:
     """Whether the file is a page of the course, not one of JupyterLite's."""
-    return place.suffix == ".html" and any(source.is_relative_to(part) for part in (paths.PAGES, paths.API))
+    return place.suffix == ".html" and any(source.is_relative_to(part) for part in (paths.PAGES, paths.API, paths.TEACH))
 
 
 def content_hash(files: dict[Path, Path]) -> str:
@@ -165,5 +166,5 @@ def remove_empty_folders(folder: Path) -> None:
 
 STEP = Step(
     "dist", assemble, outputs=(paths.DIST,),
-    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP, api_pages.STEP, script_parts.STEP),
+    after=(jupyterlite.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, scripts.STEP, lesson_pages.STEP, api_pages.STEP, script_parts.STEP, teach_page.STEP),
 )

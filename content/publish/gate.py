@@ -11,7 +11,7 @@ from lessonkit import bank
 from zeroledger import parse_bytes, parse_count
 from zeroledger.units import BYTE_UNITS, COUNT_UNITS
 
-from .lessons import predicted_exercise
+from .lesson_calls import predicted_exercise
 
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _NUMBER = r"(?<![\w.-])(?<!\d,)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"

@@ -51,13 +51,11 @@ from lessonkit.computed_text import ValueInProseError, fill_values, find_typed_f
 from traitlets.config import Config
 
 from .fingerprint import mark_published
+from .lesson_calls import FOLDER_OF_LANGUAGE, KINDS, LANGUAGES, explorer_start, parallel_start, predicted_exercise, timeline_start
 from .notebook_cells import check_yourself_cells, new_notebook, title_cell
 from .self_test_notebook import self_test_name, self_test_notebook
 from .reading_time import lesson_minutes
 
-LANGUAGES = ("en", "zh-CN")
-FOLDER_OF_LANGUAGE = {"en": "en", "zh-CN": "zh"}
-KINDS = ("setup", "live", "predict", "explore", "timeline", "parallel")
 TAGS = (*KINDS, "page-only", "lite-only")
 CONTENT_DIR = Path(__file__).resolve().parents[1]
 CELL_TIMEOUT_S = 120
@@ -191,26 +189,6 @@ def load_lesson(path, report=refuse):
     return lesson
 
 
-def predicted_exercise(source):
-    """The exercise id in a predict cell's one call, `predict("adam-20b-total")`."""
-    return str(_only_call(source, "predict")[0][0])
-
-
-def explorer_start(source):
-    """The keyword arguments of an explore cell's one call, `explore(dp_size=8, stage=1)`, as a dict."""
-    return _only_call(source, "explore")[1]
-
-
-def timeline_start(source):
-    """The keyword arguments of a timeline cell's one call, `timeline(stage=3, dp_size=4)`, as a dict."""
-    return _only_call(source, "timeline")[1]
-
-
-def parallel_start(source):
-    """The keyword arguments of a parallel cell's one call, `parallel(model="llama-2-70b", tp_size=8)`, as a dict."""
-    return _only_call(source, "parallel")[1]
-
-
 def write_notebooks(lessons, out_dir):
     """Write <out_dir>/<en|zh>/NN-slug.ipynb for every lesson, and the self-test's after them; returns the paths."""
     written = []
@@ -338,18 +316,6 @@ def _check_call(lesson, cell, read, report):
         read(cell.source)
     except (ValueError, IndexError, SyntaxError) as error:
         report(lesson._where(cell) + f"expected one call of {cell.kind}(…) with literals: {error}")
-
-
-def _only_call(source, name):
-    """Positional and keyword arguments of the single call `name(…)` in `source`, all literals."""
-    body = ast.parse(source).body
-    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name):
-        raise ValueError(f"got {source!r}")
-    return (
-        [ast.literal_eval(argument) for argument in call.args],
-        {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords},
-    )
 
 
 def _has_error(cell):

@@ -17,7 +17,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .lessons import explorer_start, parallel_start, predicted_exercise, timeline_start
+from .lesson_calls import explorer_start, parallel_start, predicted_exercise, timeline_start
 from .parallel_grid import MODELS, parallel_figures, parallel_html
 from .timeline_page import timeline_html
 

@@ -1,18 +1,15 @@
 """The chart of lesson 6 on pages: every setting computed by the package, drawn by the page's own script."""
 
 import json
-import subprocess
 from functools import cache
 
 from lessonkit import i18n
 from lessonkit import parallel_books as books
 from zeroledger import CARDS, PRESETS
 
-from . import paths
-from .errors import BuildError
+from .drawing import draw
 
 MODELS = books.MODELS
-RENDER = paths.WEB / "src/page/render-parallel.mjs"
 
 
 @cache
@@ -46,9 +43,6 @@ def parallel_figures(model):
 @cache
 def _element(lang, start_json, element_id):
     strings = {key: texts[lang] for key, texts in i18n.strings().items()}
-    job = json.dumps({"grid": parallel_grid(), "strings": strings, "start": json.loads(start_json), "id": element_id})
-    done = subprocess.run(["node", RENDER], input=job, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode:
-        raise BuildError(f"the chart of tensor parallelism could not be drawn: {done.stderr.strip()[-800:]}", "correct content/web/src/page")
+    drawing = draw("render-parallel", {"grid": parallel_grid(), "strings": strings, "start": json.loads(start_json), "id": element_id})
     inline = json.dumps(parallel_grid(), separators=(",", ":")).replace("<", "\\u003c")
-    return f'<zero-parallel id="{element_id}"><script type="application/json">{inline}</script>{done.stdout}</zero-parallel>'
+    return f'<zero-parallel id="{element_id}"><script type="application/json">{inline}</script>{drawing}</zero-parallel>'

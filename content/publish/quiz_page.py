@@ -61,7 +61,7 @@ def sections(lessons, lang):
 
 def quiz_page(exporter, context, lessons):
     """The page as HTML. `context` is a pages.PageContext of that page."""
-    return exporter.render_template("quiz.html.j2", zero=context, sections=sections(lessons, context.lang))
+    return exporter.render_template("quiz.html.j2", zero=context, sections=sections(lessons, context.lang), number=lessons[-1].number + 1)
 
 
 def calibration_page(exporter, context, lessons):

@@ -4,7 +4,6 @@ The build simulates the first run and draws it, so that the picture is there wit
 """
 
 import json
-import subprocess
 from functools import cache
 from html import escape
 
@@ -12,11 +11,9 @@ from lessonkit import i18n
 from zeroledger.simulate import simulate
 from zeroledger.simulate.picture import page_data
 
-from . import paths
-from .errors import BuildError
+from .drawing import draw
 
 SLUG = "timeline"
-RENDER = paths.WEB / "src/page/render-timeline.mjs"
 
 
 def timeline_html(lang, settings, cell_id):
@@ -34,10 +31,7 @@ def _element(lang, settings_json, element_id):
     run = simulate(**json.loads(settings_json))
     data = page_data(run, run.peak().rank)
     strings = {key: texts[lang] for key, texts in i18n.strings().items()}
-    job = json.dumps({"data": data, "strings": strings, "id": element_id})
-    done = subprocess.run(["node", RENDER], input=job, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode:
-        raise BuildError(f"the timeline could not be drawn: {done.stderr.strip()[-800:]}", "correct content/web/src/page")
+    drawing = draw("render-timeline", {"data": data, "strings": strings, "id": element_id})
     inline = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return (f'<zero-timeline id="{element_id}" data-settings="{escape(settings_json)}">'
-            f'<script type="application/json">{inline}</script>{done.stdout}</zero-timeline>')
+            f'<script type="application/json">{inline}</script>{drawing}</zero-timeline>')

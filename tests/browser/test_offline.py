@@ -5,10 +5,12 @@ import os
 import shutil
 import threading
 
+import nbformat
 import pytest
 from conftest import PREFIX
 from playwright.sync_api import expect
 from publish import paths
+from publish.notebook_exporter import ZeroLessonExporter
 from publish.serve import make_server
 
 READY_MS = 90_000
@@ -120,3 +122,15 @@ def test_an_old_page_out_of_a_cache_is_fetched_again(own_site, reader):
     page.goto(own_site.url + "en/ledger/")
     expect(page.locator("h1")).to_contain_text("Newly")
     expect(page.locator("zero-cell").first).to_be_visible()
+
+
+def test_a_converted_notebook_runs_a_live_cell_beside_the_lessons(own_site, reader):
+    cells = [nbformat.v4.new_markdown_cell("# My own"), nbformat.v4.new_code_cell("print(6 * 7)", metadata={"tags": ["live"]})]
+    html, _ = ZeroLessonExporter().from_notebook_node(nbformat.v4.new_notebook(cells=cells), {"metadata": {"name": "my-own"}})
+    page_file = own_site.folder / "en/my-own/index.html"
+    page_file.parent.mkdir()
+    page_file.write_text(html, encoding="utf-8")
+    page = reader
+    page.goto(own_site.url + "en/my-own/")
+    run_first_cell(page)
+    assert page.evaluate("document.querySelector('zero-cell').shadowRoot.querySelector('.output').textContent").strip() == "42"
