@@ -34,7 +34,6 @@ The title becomes a first cell of its own, `title`. Our own metadata sits under 
 notebook (the header's fields in its language) and of each cell (kind).
 """
 
-import ast
 import os
 import re
 import sys
