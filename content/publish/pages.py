@@ -146,14 +146,19 @@ def write_answers(folder):
     """One <id>.json per exercise: what a page needs once a prediction was made, and nothing may show before."""
     for exercise_id in bank.ids():
         exercise = bank.load(exercise_id)
-        expressions = {
-            "code": IMPORT_LINE + exercise.code,
-            "inputs": exercise.inputs,
-            "answer_expression": exercise.answer,
-            "mistake_expressions": [mistake.value for mistake in exercise.mistakes],
-            "hints": hints_of(exercise),
-        }
-        _write(folder / f"{exercise_id}.json", json.dumps({**exercise.evaluate(), **expressions}, ensure_ascii=False))
+        _write(folder / f"{exercise_id}.json", json.dumps(_answer(exercise, exercise.evaluate()), ensure_ascii=False))
+
+
+def _answer(exercise, values):
+    """Its `values` (evaluate()) with what a page needs to judge it and to ask it again with other numbers."""
+    return {
+        **values,
+        "code": IMPORT_LINE + exercise.code,
+        "inputs": exercise.inputs,
+        "answer_expression": exercise.answer,
+        "mistake_expressions": [mistake.value for mistake in exercise.mistakes],
+        "hints": hints_of(exercise),
+    }
 
 
 def write_keys(folder):
@@ -163,9 +168,9 @@ def write_keys(folder):
 
 
 def write_variants(folder):
-    """One <id>.json per exercise that has variants: what the self-test needs when a seed has drawn one."""
+    """One <id>.json per exercise that has variants: what a page needs when one of them was asked."""
     for exercise in filter(lambda one: one.draw, map(bank.load, bank.ids())):
-        variants = [{**values, "code": IMPORT_LINE + values["code"]} for values in variant_data(exercise)]
+        variants = [_answer(variant, values) for variant, values in zip(exercise.variants(), variant_data(exercise), strict=True)]
         _write(folder / f"{exercise.id}.json", json.dumps(variants, ensure_ascii=False))
 
 

@@ -316,7 +316,7 @@ def test_ten_on_one_page_share_one_python_and_nothing_else(host, site, open_page
     page = open_page()
     wasm = []
     page.on("request", lambda request: wasm.append(request.url) if "asm.wasm" in request.url else None)
-    code = "import builtins, sys\nseen = [name for name in dir(builtins) if name.startswith('left_by')]\nbuiltins.left_by_me = 1\nsys.left_by_me = 1\nprint(seen, hasattr(sys, 'left_by_me'), 'kept' in globals())\nkept = 1"
+    code = "import builtins, sys\nseen = [name for name in dir(builtins) if name.startswith('left_by')], hasattr(sys, 'left_by_me'), 'kept' in globals()\nbuiltins.left_by_me = sys.left_by_me = 1\nprint(*seen)\nkept = 1"
     cells = "".join(f'<zero-cell id="c{number}" lang="en" wants="ran"><pre>{code}</pre></zero-cell>' for number in range(10))
     shared = "".join(f'<zero-cell id="s{number}" lang="en" state="team" wants="ran"><pre>{line}</pre></zero-cell>' for number, line in enumerate(("kept = 41", "print(kept + 1)")))
     page.goto(host.put("index.html", page_of(site, f'<script defer src="{site.url}static/zero/zero-cell.js"></script>', cells, shared)))

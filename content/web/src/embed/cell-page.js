@@ -21,6 +21,7 @@ import { Reporter } from './reporter.js';
 import { storageScope } from './scope.js';
 import { fetchPart } from './script-parts.js';
 import { SharedRunner } from './shared-runner.js';
+import { submitWithoutSending } from './submit.js';
 import { hasTask, showTask } from './task-view.js';
 
 /** @typedef {import('../cell/share-link.js').Shared} Shared */
@@ -109,6 +110,7 @@ document.addEventListener('click', ({ target }) => {
   link.setAttribute('rel', 'noopener');
 }, true);
 
+submitWithoutSending(document);
 document.documentElement.lang = values.lang;
 setStorageScope(storageScope(window, values.state, location.search));
 useRunner(siteBase(), new SharedRunner(siteBase(), window, {

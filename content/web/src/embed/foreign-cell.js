@@ -32,8 +32,14 @@ class ForeignCell extends HTMLElement {
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [styleSheet()];
     try {
-      this.frame = await this.makeFrame();
-      root.append(this.frame);
+      const frame = await this.makeFrame();
+      // In the page's own tree: frames of one page find each other, and share Python, through window.frames, which
+      // leaves out those in shadow trees. The slot shows this child alone.
+      frame.slot = 'frame';
+      const slot = document.createElement('slot');
+      slot.name = 'frame';
+      root.append(slot);
+      this.append(frame);
     } catch (error) {
       const words = document.createElement('p');
       words.setAttribute('role', 'alert');
@@ -86,7 +92,7 @@ class ForeignCell extends HTMLElement {
 /** A sheet made by script, which a page's content security policy does not forbid as it does <style>. */
 function styleSheet() {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(':host{display:block;margin:1em 0}iframe{display:block;width:100%;border:0;color-scheme:normal}[role=alert]{margin:0 0 .5em;border-left:3px solid;padding-left:.6em}');
+  sheet.replaceSync(':host{display:block;margin:1em 0}::slotted(iframe){display:block;width:100%;border:0;color-scheme:normal}[role=alert]{margin:0 0 .5em;border-left:3px solid;padding-left:.6em}');
   return sheet;
 }
 

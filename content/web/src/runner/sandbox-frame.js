@@ -36,7 +36,9 @@ export function openSandbox(url) {
  * @param {HTMLIFrameElement} frame @param {URL} url
  */
 async function showDocument(frame, url) {
-  if (!navigator.serviceWorker?.controller?.scriptURL.endsWith('/offline.js')) {
+  // In an embed without an origin of its own even to ask for the service worker is an error.
+  const controller = globalThis.origin === 'null' ? null : navigator.serviceWorker?.controller;
+  if (!controller?.scriptURL.endsWith('/offline.js')) {
     frame.src = url.href;
     return;
   }
