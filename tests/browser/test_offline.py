@@ -134,3 +134,23 @@ def test_a_converted_notebook_runs_a_live_cell_beside_the_lessons(own_site, read
     page.goto(own_site.url + "en/my-own/")
     run_first_cell(page)
     assert page.evaluate("document.querySelector('zero-cell').shadowRoot.querySelector('.output').textContent").strip() == "42"
+
+
+REGISTER = """async (site) => {
+  const { active, waiting, installing } = await navigator.serviceWorker.register(`${site}offline.js`, { scope: `${site}zh/` });
+  const worker = active ?? waiting ?? installing;
+  if (worker.state !== 'activated') {
+    await new Promise((done) => worker.addEventListener('statechange', () => worker.state === 'activated' && done()));
+  }
+}"""
+
+
+@pytest.mark.long
+def test_the_chinese_lab_gets_its_answers_below_our_service_worker(own_site, reader):
+    page = reader
+    page.goto(own_site.url + "zh/ledger/")
+    page.evaluate(REGISTER, own_site.url)
+    page.goto(own_site.url + "zh/notebooks/index.html?path=zh/01-ledger.ipynb")
+    assert page.evaluate("navigator.serviceWorker.controller.scriptURL").endswith("/offline.js")
+    assert page.evaluate("fetch('/api/service-worker-heartbeat').then((answer) => answer.text())") == "ok"
+    expect(page.locator(".jp-Notebook")).to_be_visible()
