@@ -92,23 +92,25 @@ export class Runner extends EventTarget {
     // The port keeps what is sent until the frame has its end.
     sandbox.connected.catch((error) => this.fail(error.message));
     try {
-      const [isAsBuilt, hasSnapshot] = await Promise.all([
+      const [isAsBuilt, snapshot] = await Promise.all([
         loader.deliverTo((name, chunk) => send({ type: 'part', name, chunk }, chunk ? [chunk.buffer] : [])),
         this.sendSnapshot(send),
       ]);
-      const makeSnapshot = isAsBuilt && !hasSnapshot && this.snapshots.isUsable;
-      send({ type: 'sent', useSnapshot: isAsBuilt && hasSnapshot, makeSnapshot }, []);
+      const makeSnapshot = isAsBuilt && snapshot === 'none' && this.snapshots.isUsable;
+      send({ type: 'sent', useSnapshot: isAsBuilt && snapshot === 'sent', makeSnapshot }, []);
       if (this.phase === 'loading') this.setState('loading', 'starting');
     } catch (error) {
       if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
     }
   }
 
-  /** @param {(message: any, transfer: Transferable[]) => void} send @returns {Promise<boolean>} whether there was one */
+  /** @param {(message: any, transfer: Transferable[]) => void} send @returns {Promise<'sent'|'none'|'refused'>} */
   async sendSnapshot(send) {
     const bytes = await this.snapshots.read();
-    if (bytes) send({ type: 'snapshot', bytes }, [bytes]);
-    return bytes !== null;
+    if (bytes === null) return 'none';
+    if (bytes.byteLength === 0) return 'refused';
+    send({ type: 'snapshot', bytes }, [bytes]);
+    return 'sent';
   }
 
   /** @param {{loadedBytes: number, totalBytes: number}} progress */
@@ -171,7 +173,7 @@ export class Runner extends EventTarget {
     else if (message.type === 'output') this.passOutput(message);
     else if (message.type === 'done') this.finish(message.id, message.result);
     else if (message.type === 'snapshot') this.snapshots.write(message.bytes);
-    else if (message.type === 'snapshot failed') this.snapshots.drop();
+    else if (message.type === 'snapshot failed') this.snapshots.refuse();
   }
 
   /** @param {boolean} fromSnapshot */

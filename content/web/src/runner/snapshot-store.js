@@ -17,7 +17,7 @@ export class SnapshotStore {
     return 'caches' in globalThis && !connection?.saveData;
   }
 
-  /** @returns {Promise<ArrayBuffer|null>} */
+  /** @returns {Promise<ArrayBuffer|null>} empty if this browser could not start from its own */
   async read() {
     if (!this.isUsable) return null;
     try {
@@ -37,6 +37,11 @@ export class SnapshotStore {
     } catch {
       // No room, or storage is blocked: the next visit starts without.
     }
+  }
+
+  /** Python did not start from it: make no other until Python or the browser is a new one. */
+  async refuse() {
+    await this.write(new ArrayBuffer(0));
   }
 
   async drop() {
