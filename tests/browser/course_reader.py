@@ -212,9 +212,9 @@ class LessonReader:
         exercises = self.exercises
         with self.found.at("calibration"):
             self.page.goto(f"{self.site.url}{self.folder}/calibration/")
-            expect(self.page.locator("tbody tr")).to_have_count(len(exercises))
-            expect(self.page.locator("tbody tr[data-verdict=right]")).to_have_count(len(exercises))
-            listed = " ".join(self.page.locator("tbody th").all_inner_texts())
+            expect(self.page.locator("tr[data-verdict]")).to_have_count(len(exercises))
+            expect(self.page.locator("tr[data-verdict=right]")).to_have_count(len(exercises))
+            listed = " ".join(self.page.locator("tr[data-verdict] th").all_inner_texts())
             for exercise in exercises:
                 assert bank.load(exercise).prompt(self.lang) in listed, f"{exercise} is not listed"
 
