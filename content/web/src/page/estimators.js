@@ -17,6 +17,7 @@ class ZeroEstimators extends HTMLElement {
       if (name !== 'config' && !this.isOwnEmpty()) this.compute();
     });
     this.chooseModel();
+    /** @type {HTMLFieldSetElement} */ (this.querySelector('fieldset')).disabled = false; // before this, a choice would have been lost
   }
 
   /** @param {string} name @returns {HTMLInputElement} */

@@ -31,6 +31,8 @@ class ZeroMeasured extends HTMLElement {
     for (const button of /** @type {NodeListOf<HTMLElement>} */ (this.querySelectorAll('[data-example]'))) {
       button.addEventListener('click', () => this.example(button.textContent ?? '', button.dataset.example ?? ''));
     }
+    // before this, a click would have been lost
+    for (const button of this.querySelectorAll('button')) button.disabled = false;
     this.addEventListener('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
