@@ -72,8 +72,15 @@ def test_the_truth_table(tmp_path):
     states, peak, meters = record.groups
     assert (states.worst, peak.worst) == ("1.1%", "0")
     assert states.rows[0].measured == "100 / 91 bytes"
+    assert (states.count, states.met, states.rows[0].ranks) == (1, 0, "2")
     assert meters.missing == (("device memory", "no CUDA device here"),) and not meters.rows
     assert truth(tmp_path / "none.json") is None
+
+
+def test_a_comparison_that_failed_is_the_one_shown(tmp_path):
+    fine = ROW | {"ok": True, "measured": [100, 90], "ranks": 4}
+    group = truth(written(tmp_path, RECORD | {"rows": [fine, ROW, fine], "missing": []})).groups[0]
+    assert [(row.count, row.met, row.ranks, row.measured) for row in group.rows] == [(3, 2, "2, 4", "100 / 91 bytes")]
 
 
 @pytest.mark.parametrize("change", [{"format": "x"}, {"version": 2}, {"rows": [ROW | {"group": "weather"}]}, {"rows": [{"group": "peak"}]},

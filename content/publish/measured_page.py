@@ -16,7 +16,7 @@ from zeroledger.snapshot_report import report
 from . import paths
 from .errors import BuildError
 from .estimators_table import ASKED, estimators_table, models
-from .truth_table import group_name, truth
+from .truth_table import TRUTH, group_name, truth
 
 SLUG = "measured"
 FOLDER = "measure"
@@ -60,6 +60,8 @@ def write_files(folder):
     (folder / "examples").mkdir(parents=True, exist_ok=True)
     for file in (KIT, KIT.with_name("measure_gpu.py")):
         shutil.copyfile(file, folder / file.name)
+    if TRUTH.is_file():
+        shutil.copyfile(TRUTH, folder / TRUTH.name)
     for file in example_files():
         shutil.copyfile(file, folder / "examples" / file.name)
 

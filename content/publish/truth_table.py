@@ -20,11 +20,12 @@ REMEDY = "run ./build.sh torch again, or restore the file"
 
 @dataclass(frozen=True)
 class TruthGroup:
-    """Rows of one kind: `met` of them kept their tolerance; `missing` are [(what, why)] that could not be measured."""
+    """Comparisons of one kind: `met` of `count` kept their tolerance; `missing` are [(what, why)] that were not measured."""
 
     key: str
     engines: str
     worst: str
+    count: int
     met: int
     rows: tuple
     missing: tuple
@@ -32,16 +33,18 @@ class TruthGroup:
 
 @dataclass(frozen=True)
 class TruthRow:
-    """A comparison as texts of a table."""
+    """All comparisons of one quantity under one engine, as texts; setup, numbers and tolerance are those of one of them:
+    of the first that missed its tolerance, else of the last, which has most ranks."""
 
     engine: str
-    ranks: int
-    setup: str
     quantity: str
+    ranks: str
+    count: int
+    met: int
+    setup: str
     predicted: str
     measured: str
     tolerance: str
-    ok: bool
     note: str
 
 
@@ -57,7 +60,7 @@ class Truth:
     @property
     def num_rows(self):
         """Comparisons in all."""
-        return sum(len(group.rows) for group in self.groups)
+        return sum(group.count for group in self.groups)
 
     @property
     def num_met(self):
@@ -90,14 +93,20 @@ def group_name(key, lang):
 
 def _group(key, record):
     given = [row for row in record["rows"] if row["group"] == key]
-    engines = sorted({row["engine"] for row in given})
+    kinds = {}
+    for row in given:
+        kinds.setdefault((row["engine"], row["quantity"], row["unit"]), []).append(row)
     missing = tuple((each["what"], each["why"]) for each in record["missing"] if each["group"] == key)
-    return TruthGroup(key, ", ".join(engines), _worst(given), sum(row["ok"] for row in given), tuple(map(_row, given)), missing)
+    return TruthGroup(key, ", ".join(sorted({row["engine"] for row in given})), _worst(given), len(given), sum(row["ok"] for row in given),
+                      tuple(map(_row, kinds.values())), missing)
 
 
-def _row(row):
-    return TruthRow(row["engine"], row["ranks"], row["setup"], row["quantity"], _numbers(row["predicted"], row["unit"]),
-                    _numbers(row["measured"], row["unit"]), row["tolerance"], row["ok"], row["note"])
+def _row(rows):
+    shown = next((row for row in rows if not row["ok"]), rows[-1])
+    return TruthRow(
+        shown["engine"], shown["quantity"], ", ".join(map(str, sorted({row["ranks"] for row in rows}))), len(rows),
+        sum(row["ok"] for row in rows), shown["setup"], _numbers(shown["predicted"], shown["unit"]),
+        _numbers(shown["measured"], shown["unit"]), shown["tolerance"], shown["note"])
 
 
 def _worst(rows):
