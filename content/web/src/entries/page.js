@@ -22,6 +22,8 @@ function bringToLife() {
 }
 bringToLife();
 document.addEventListener('zero-predict', bringToLife);
+if (document.querySelector('zero-measured')) import('../page/measured.js');
+if (document.querySelector('zero-estimators')) import('../page/estimators.js');
 if (document.querySelector('zero-question')) import('../page/quiz.js');
 if (document.getElementById('zl-questions')) import('../page/calibration.js');
 if (document.querySelector('[data-part=builder]')) import('../embed/build-page.js');
