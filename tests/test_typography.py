@@ -13,7 +13,7 @@ from publish.quiz_page import all_questions
 GLOSSARY = json.loads((Path(__file__).parent / "data/glossary.json").read_text(encoding="utf-8"))
 HAN = "\u4e00-\u9fff"
 # Code, tags, fields and addresses are no prose; nor, in the interface's plain strings, a command or a quoted name of a field.
-NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|<[^>\n]+>|\{\{.*?\}\}|\{\w+\}|https?://\S+|python -m [a-z ]+[\w.]*|\"[a-z_]+\"", re.DOTALL)
+NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|<[^>\n]+>|\{\{.*?\}\}|\{\w+\}|https?://\S+|(?<=\])\([^)\n]*\)|python -m [a-z ]+[\w.]*|\"[a-z_]+\"", re.DOTALL)
 ITALIC = re.compile(r"(?<!\*)\*[^*\n]+\*(?!\*)")  # titles of papers, in their own language
 RULES = {
     "half-width mark beside Chinese": re.compile(rf"[{HAN}）”][,;:!?.](?!\w)|[,;:!?][{HAN}]"),
