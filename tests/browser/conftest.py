@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "content"))
 from publish import paths  # noqa: E402
 from publish.chromium import find_chromium  # noqa: E402
 from publish.serve import make_server  # noqa: E402
+from served_site import PREFIX, Site  # noqa: E402
 
-PREFIX = "/courses/zero/"
 FAILURES = paths.BUILD / "failures"
 DEFAULT_TIMEOUT_MS = 30_000
 CHROMIUM_FLAGS = (
@@ -40,14 +40,6 @@ expect.set_options(timeout=DEFAULT_TIMEOUT_MS)  # Playwright's own 5 s are too f
 LOCAL_SCHEMES = ("blob:", "data:", "about:")
 # JupyterLite asks its own service worker whether it lives; the worker answers, nothing leaves.
 HEARTBEAT = "/api/service-worker-heartbeat"
-
-
-@dataclass
-class Site:
-    """The served site: `origin` without, `url` with the path it lies below."""
-
-    origin: str
-    url: str
 
 
 @dataclass

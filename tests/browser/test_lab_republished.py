@@ -7,7 +7,7 @@ import shutil
 import threading
 
 import pytest
-from conftest import PREFIX, Site
+from served_site import PREFIX, Site
 from playwright.sync_api import expect
 from publish import paths
 from publish.fingerprint import mark_published

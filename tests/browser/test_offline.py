@@ -7,7 +7,7 @@ import threading
 
 import nbformat
 import pytest
-from conftest import PREFIX
+from served_site import PREFIX
 from playwright.sync_api import expect
 from publish import paths
 from publish.notebook_exporter import ZeroLessonExporter
