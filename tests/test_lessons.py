@@ -186,7 +186,7 @@ def test_a_file_name_without_number_is_refused(write):
 
 def test_notebooks_of_both_languages_share_code_and_ids(write):
     english, chinese = (load_lesson(write()).notebook(lang) for lang in LANGUAGES)
-    assert [cell.id for cell in english.cells] == ["title", "intro", "setup", "live-sum", "extra"]
+    assert [cell.id for cell in english.cells] == ["title", "intro", "setup", "live-sum", "extra", "check-yourself", "check-yourself-predictions"]
     assert [cell.id for cell in chinese.cells] == [cell.id for cell in english.cells]
     codes = [[cell.source for cell in notebook.cells if cell.cell_type == "code"] for notebook in (english, chinese)]
     assert codes[0][0] == 'LANG = "en"\nfrom zeroledger import *\nfrom lessonkit import predict'
@@ -201,7 +201,7 @@ def test_metadata_lie_under_one_key(write):
         "lesson": "toy", "number": 3, "lang": "zh-CN", "title": "玩具", "summary": "关于玩具。", "minutes": 1, "checked": "2026-09-10",
     }
     assert {key for cell in notebook.cells for key in cell.metadata} == {"zero", "tags"}
-    assert [cell.metadata.zero.kind for cell in notebook.cells] == ["title", "prose", "setup", "live", "code"]
+    assert [cell.metadata.zero.kind for cell in notebook.cells] == ["title", "prose", "setup", "live", "code", "prose", "calibration"]
 
 
 def test_cells_for_one_surface_stay_there(write):
@@ -216,7 +216,7 @@ def test_written_notebooks_are_the_same_bytes_each_time(write, tmp_path):
     first = {path.relative_to(tmp_path / "a"): path.read_bytes() for path in lessons.write_notebooks([lesson], tmp_path / "a")}
     second = {path.relative_to(tmp_path / "b"): path.read_bytes() for path in lessons.write_notebooks([lesson], tmp_path / "b")}
     assert first == second
-    assert sorted(map(str, first)) == ["en/03-toy.ipynb", "zh/03-toy.ipynb"]
+    assert sorted(map(str, first)) == ["en/03-toy.ipynb", "en/04-self-test.ipynb", "zh/03-toy.ipynb", "zh/04-self-test.ipynb"]
 
 
 def test_a_cell_that_fails_stops_the_build_by_name(write):
