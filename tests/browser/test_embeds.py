@@ -193,10 +193,10 @@ def markdown_of(site, kind):
     """A page with each kind of embed, in the host's own notation; snippets as the builder writes them."""
     script = f'<script src="{site.url}static/zero/embed.js" defer></script>'
     wants = 'data-wants="ready predicted ran checked completed"'
-    element = f"""<script defer src="{site.url}static/zero/zero-cell.js"></script>
+    element = f"""<div><script defer src="{site.url}static/zero/zero-cell.js"></script>
 <zero-cell id="own" lang="zh" wants="checked ran" expect="6 * 7"><pre>
 6 * 7
-</pre></zero-cell>"""
+</pre></zero-cell></div>"""
     blocks = [
         frame(site, "exercise", "id=stages-grad-saving&lang=en&P=1.3B&N=16", wants), frame(site, "live", "id=ledger/live-rows&lang=zh", wants),
         frame(site, "chart", "id=chart&lang=en&N=64&stage=3"), frame(site, "timeline", "id=timeline&lang=en"),
@@ -220,7 +220,7 @@ def build_jupyter_book(tools, folder, text):
     folder.mkdir(parents=True)
     (folder / "index.md").write_text(text, encoding="utf-8")
     (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
-    (folder / "_config.yml").write_text("title: Host\nexecute: {execute_notebooks: 'off'}\nsphinx: {config: {mathjax_path: ''}}\n")
+    (folder / "_config.yml").write_text("title: Host\nexecute: {execute_notebooks: 'off'}\n")
     subprocess.run([tools / "jupyter-book", "build", "-q", folder], check=True)
     return folder / "_build/html", "index.html"
 

@@ -43,7 +43,8 @@ function elementHtml({ site, id, parameters, sandbox, task }) {
   const hints = (task.hints ?? []).map((hint) => `<details data-hint><summary>Hint</summary>${quoted(hint)}</details>\n`).join('');
   const solution = task.solution ? `<details data-solution><summary>Solution</summary><pre>${quoted(task.solution)}</pre></details>\n` : '';
   const code = id === 'code' ? `<pre>\n${quoted(task.code ?? '')}\n</pre>\n` : '';
-  return `<script type="module" src="${quoted(site)}static/zero/zero-cell.js"></script>\n<zero-cell${attributes}>\n${code}${hints}${solution}</zero-cell>`;
+  // In a <div>: Markdown takes an element that it does not know for text.
+  return `<div>\n<script type="module" src="${quoted(site)}static/zero/zero-cell.js"></script>\n<zero-cell${attributes}>\n${code}${hints}${solution}</zero-cell>\n</div>`;
 }
 
 /** Escaped for HTML so that people can still read it. @param {string} text */
