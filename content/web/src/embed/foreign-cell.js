@@ -54,7 +54,7 @@ class ForeignCell extends HTMLElement {
     address.searchParams.set('id', this.item ?? 'code');
     for (const name of PASSED_ON) {
       const value = this.getAttribute(name) ?? (name === 'lang' ? this.closest('[lang]')?.getAttribute('lang')?.replace(/^zh.*/i, 'zh-CN').replace(/^en.*/i, 'en') : null);
-      if (value !== null && value !== undefined && (name !== 'lang' || /^(en|zh-CN)$/.test(value))) address.searchParams.set(name, value);
+      if (value !== null && value !== undefined && (name !== 'lang' || /^(en|zh|zh-CN)$/.test(value))) address.searchParams.set(name, value);
     }
     const shared = { code, ...taskOf(this) };
     const hash = Object.values(shared).some((one) => one !== undefined) ? await encodeShared(shared).catch((error) => {
