@@ -117,6 +117,7 @@ def test_all_faults_of_an_exercise_are_listed_with_their_lines(tree):
     ("dp_size=N, stage=2)", "dp_size=N, stge=2)", "answer =", "stge"),
     ("print(format_bytes(", "print(frmat_bytes(", "code =", "NameError"),
     ("[prompt]", "[prompt", "[prompt", "not TOML"),
+    ("[[mistake]]", '[[hint]]\nen = "Start from {{ 16 * P }}."\nzh-CN = "先想想。"\n\n[[mistake]]', 'en = "Start', "needs a format"),
 ])
 def test_a_fault_of_an_exercise_names_its_line(tree, old, replacement, snippet, says):
     new(tree, "lesson", "base")

@@ -159,6 +159,7 @@ def _exercise_faults(exercise):
         exercise._check_apart(values)
     except ExerciseError as error:
         yield str(error).replace(".toml: ", ".toml, mistake: ", 1)
+    yield from _text_faults(exercise.id, [(f"hint[{at}]", hint) for at, hint in enumerate(exercise.hints)], exercise.inputs)
     yield from _run_code_fault(exercise)
 
 
@@ -178,14 +179,19 @@ def _question_faults(question):
         yield str(error)
     texts = [("prompt", question.prompt), ("solution", question.solution), *((f"hint[{at}]", hint) for at, hint in enumerate(question.hints))]
     texts += [(f"option[{at}]", words) for at, one in enumerate(question.options) for words in (one.text, one.because) if words]
+    yield from _text_faults(question.id, texts)
+
+
+def _text_faults(item_id, texts, values=None):
+    """What is wrong with the figures in texts by language; `values` are the names that their expressions may use."""
     for field, by_language in texts:
         for lang in i18n.LANGUAGES:
             for figure in find_typed_figures(by_language[lang]):
-                yield f'{question.id}.toml, {field}.{lang}: {figure!r} is typed by hand: compute it, {{{{ … | GB }}}}, or quote it, {{{{ "{figure}" }}}}'
+                yield f'{item_id}.toml, {field}.{lang}: {figure!r} is typed by hand: compute it, {{{{ … | GB }}}}, or quote it, {{{{ "{figure}" }}}}'
             try:
-                lessons.fill_values(by_language[lang])
+                lessons.fill_values(by_language[lang], values)
             except lessons.ValueInProseError as error:
-                yield f"{question.id}.toml, {field}.{lang}: {error}"
+                yield f"{item_id}.toml, {field}.{lang}: {error}"
 
 
 def _placed(file, text, source=""):
