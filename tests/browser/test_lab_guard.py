@@ -5,6 +5,7 @@ import time
 
 import pytest
 from playwright.sync_api import expect
+from test_lab import NO_SERVICE_WORKER
 
 READY_TIMEOUT_MS = 90_000  # the first start of a kernel on a busy machine
 LIMIT_S = 12  # long enough for the first cell on a busy machine, and past the countdown's start
@@ -86,6 +87,17 @@ def test_an_endless_loop_ends_with_its_line_and_all_variables(lab):
     expect(output).to_contain_text("----> 1 while True: kept += 1")
     lab.check("kept > 1000", "True")
     expect(lab.toasts).to_have_count(0)
+
+
+@pytest.mark.long
+def test_the_guard_needs_no_service_worker(open_page, site):
+    lab = Lab(open_page(init_script=NO_SERVICE_WORKER), site).new_notebook()
+    expect(lab.run(LOOP)).to_contain_text("TimeLimitExceeded", timeout=END_TIMEOUT_MS)
+    lab.check("kept > 1000", "True")
+    output = lab.run(LOOP)
+    lab.wait_until_running()
+    lab.stop()
+    expect(output).to_contain_text("StopRequested: the run was stopped", timeout=5000)
 
 
 @pytest.mark.long
