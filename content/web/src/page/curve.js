@@ -2,6 +2,7 @@
  * Curves as the package sends them (zeroledger.snapshot_report): stacked bytes at numbered moments, drawn by the same
  * code as a simulated step. Pure; no DOM.
  */
+import { lastNotAfter } from './last-not-after.js';
 import { timelineSvg } from './timeline.js';
 
 /**
@@ -34,13 +35,7 @@ export class Curve {
 
   /** The last drawn moment not after number `time`. @param {number} time */
   momentAt(time) {
-    let [low, high] = [0, this.moments.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.moments[middle].start <= time) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return lastNotAfter(this.moments, 'start', time);
   }
 
   /** Bytes in all at drawn moment `at`. @param {number} at */

@@ -2,6 +2,7 @@
  * A simulated run as the package sends it (zeroledger.simulate.picture.page_data), unpacked for drawing and for looking
  * things up: what is live at a moment, which buffer lies at a height. Pure; no DOM.
  */
+import { lastNotAfter } from './last-not-after.js';
 
 /**
  * @typedef {{settings: Record<string, any>, num_params: number, losses: number[], rank: number, categories: string[], names: string[],
@@ -79,24 +80,12 @@ export class Timeline {
 
   /** The last moment at or before `time`; 0 if there is none. @param {number} time */
   momentAt(time) {
-    let [low, high] = [0, this.moments.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.moments[middle].start <= time) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return lastNotAfter(this.moments, 'start', time);
   }
 
   /** The last moment not after event number `index`. @param {number} index */
   momentOfEvent(index) {
-    let [low, high] = [0, this.moments.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.moments[middle].index <= index) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return lastNotAfter(this.moments, 'index', index);
   }
 
   /** Buffers live after moment `at`, oldest first. @param {number} at @returns {Buffer[]} */
