@@ -129,7 +129,7 @@ def test_a_share_link_runs_nothing_and_keeps_what_the_reader_had(page, site, con
     page.wait_for_function("Object.values(localStorage).includes(\"print('my own')\")")
     page.goto("about:blank")
     page.goto(link)
-    expect(cell.locator(".linked")).to_contain_text("comes from a link")
+    expect(cell.locator(".from-link")).to_contain_text("comes from a link")
     expect(editor).to_have_text("print('shared')")
     expect(cell.locator(".output")).to_be_hidden()
     cell.locator("button.back").click()

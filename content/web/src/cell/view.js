@@ -37,7 +37,7 @@ export function buildView(root, say) {
     reset: makeButton(say('cell.reset'), 'quiet reset'),
     copy: makeButton(say('cell.copy'), 'quiet copy'),
     share: makeButton(say('cell.share'), 'quiet share'),
-    linked: make('div', 'notice linked', { role: 'note' }),
+    linked: make('div', 'from-link', { role: 'note' }),
     link: make('input', 'link', { readonly: '', 'aria-label': say('cell.link.label') }),
     status: make('div', 'status'),
     announcer: make('div', 'visually-hidden', { role: 'status' }),
