@@ -173,12 +173,12 @@ def test_python_does_not_start_by_itself_when_data_is_saved(cells, page, site):
 
 def test_a_failed_load_is_explained_and_can_be_tried_again(cells, page, watch):
     watch.allow(r"(failed request|console error): .*")
-    page.route("**/pyodide.asm.wasm", lambda route: route.abort())
+    page.route("**/pyodide.asm.wasm*", lambda route: route.abort())
     cells(cell("6 * 7"))
     part(page, "run").click()
     expect(part(page, "notice")).to_contain_text("Python could not be loaded", timeout=READY_MS)
     expect(part(page, "notice")).to_contain_text("pyodide.asm.wasm")
-    page.unroute("**/pyodide.asm.wasm")
+    page.unroute("**/pyodide.asm.wasm*")
     part(page, "retry").click()
     expect(part(page, "value")).to_have_text("42", timeout=READY_MS)
 

@@ -7,8 +7,8 @@ const MAX_HEIGHT_PX = 20_000;
 const script = /** @type {HTMLScriptElement|null} */ (document.currentScript ?? document.querySelector('script[src*="static/zero/embed.js"]'));
 const site = new URL('../../', script?.src ?? location.href);
 
-/** @param {HTMLIFrameElement} frame */
-const isOurs = (frame) => frame.src.startsWith(`${site.href}cell/`);
+/** The frame of a <zero-cell> is that element's own affair. @param {HTMLIFrameElement} frame */
+const isOurs = (frame) => frame.src.startsWith(`${site.href}cell/`) && !frame.closest('zero-cell');
 /** A sandboxed frame has the origin "null". @param {HTMLIFrameElement} frame */
 const originOf = (frame) => (frame.hasAttribute('sandbox') && !frame.sandbox.contains('allow-same-origin') ? 'null' : site.origin);
 
