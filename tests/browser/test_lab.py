@@ -57,7 +57,7 @@ class Notebook:
     def run_new_cell(self, source):
         """Adds a cell at the end, runs it, and its text output comes back."""
         before = self.code_cells.count()
-        self.page.locator(".jp-Notebook .jp-Cell").last.click(position={"x": 5, "y": 5})
+        self.page.locator(".jp-Notebook .jp-Cell").last.click(position={"x": 40, "y": 10})  # further left lies what folds the cell
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("b")
         expect(self.code_cells).to_have_count(before + 1)
