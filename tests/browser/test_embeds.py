@@ -249,7 +249,7 @@ def drive(page, site):
     expect(chart.locator("[data-part=n]")).to_have_text("64", timeout=READY_MS)
     has_its_height(page, "chart")
     page.locator("#timeline").scroll_into_view_if_needed()
-    expect(page.frame_locator("#timeline").locator("svg").first).to_be_visible(timeout=READY_MS)
+    expect(page.frame_locator("#timeline").locator("svg:visible").first).to_be_visible(timeout=READY_MS)
     has_its_height(page, "timeline")
     page.locator("#question").scroll_into_view_if_needed()
     question = page.frame_locator("#question")
@@ -275,6 +275,8 @@ def test_on_the_page_of_a_real_publisher(build, kind, host_tools, tmp_path, site
             watch.allow(rf"request to another origin: {origin}")
         watch.allow(r"(request to another origin|failed request): https://")  # what the publisher's own theme asks for
         watch.allow(r"console error: Failed to load resource: net::ERR_NAME_NOT_RESOLVED")
+        watch.allow(r"page error: Identifier 'THEBE_JS_URL'")  # and what it does wrong itself
+        watch.allow(rf"console error: Got invalid theme mode|(console error|status 404).*{served.url}favicon.ico")
         page = open_page()
         listen(page)
         page.goto(served.url + name, wait_until="domcontentloaded")
