@@ -3,6 +3,7 @@
 // and the browser that it was made with.
 
 const CACHE = 'zero-python';
+const READ_WITHIN_MS = 2000; // a store that does not answer must not hold Python up, and Python can start without
 
 export class SnapshotStore {
   /** @param {URL} siteBase */
@@ -20,6 +21,13 @@ export class SnapshotStore {
   /** @returns {Promise<ArrayBuffer|null>} empty if this browser could not start from its own */
   async read() {
     if (!this.isUsable) return null;
+    /** @type {Promise<null>} */
+    const tooLate = new Promise((resolve) => setTimeout(resolve, READ_WITHIN_MS, null));
+    return Promise.race([this.find(), tooLate]);
+  }
+
+  /** @returns {Promise<ArrayBuffer|null>} */
+  async find() {
     try {
       const found = await caches.match(this.url, { cacheName: CACHE });
       return found ? await found.arrayBuffer() : null;
