@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zeroledger.simulate import Settings, simulate
+from zeroledger.simulate import simulate
 from zeroledger.simulate import source, training_loop
 from zeroledger.simulate.picture import page_data
 from zeroledger.simulate.log import COLLECTIVES, FIELDS, MEMORY_EVENTS

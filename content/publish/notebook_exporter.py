@@ -15,7 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 import nbformat
-from lessonkit import bank, i18n
+from lessonkit import bank
 from lessonkit.item_files import ExerciseError
 from nbconvert.utils.exceptions import ConversionException
 from traitlets import Enum, Unicode, validate

@@ -22,7 +22,6 @@ USABLE = """async () => {
     return performance.now();
 }"""
 PYTHON = "**/static/pyodide/**"
-IDLE_MS = 300  # after which a page begins to fetch Python
 MAX_BYTES = 100_000
 
 

@@ -105,9 +105,8 @@ def adam(inputs):
     return {"peak_bytes": peak_bytes(optimizer.step)}
 
 
-def fsdp_peak(inputs):
-    dist.init_process_group("fake", rank=0, world_size=inputs["N"], store=FakeStore())
-    mesh = dist.init_device_mesh("cpu", (inputs["N"],))
+def sharded(inputs, mesh):
+    """The model of a run's inputs, sharded by FSDP2 as they say."""
     model = LanguageModel(inputs)
     reduce = torch.bfloat16 if inputs.get("reduce") == "bf16" else torch.float32
     options = {"mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)}
@@ -116,6 +115,13 @@ def fsdp_peak(inputs):
     for block in model.blocks if inputs.get("wrap") != "none" else ():
         fully_shard(block, **options)
     fully_shard(model, **options)
+    return model
+
+
+def fsdp_peak(inputs):
+    dist.init_process_group("fake", rank=0, world_size=inputs["N"], store=FakeStore())
+    mesh = dist.init_device_mesh("cpu", (inputs["N"],))
+    model = sharded(inputs, mesh)
     optimizer = torch.optim.Adam(model.parameters(), foreach=True)
     ids = torch.randint(0, inputs["V"], (inputs["b"], inputs["S"]))
     tracker = FSDPMemTracker(model, optimizer)

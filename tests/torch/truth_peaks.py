@@ -9,13 +9,11 @@ import contextlib
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
-from blocks import LanguageModel
-from measure import FSDP_RUNS
+from measure import FSDP_RUNS, sharded
 from measured_models import cpu_settings, gpt, llama
 from rows import row
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from zeroledger import frameworks
@@ -103,14 +101,7 @@ def tracked(inputs, mode, kernel):
 
 
 def run(inputs, mesh, kernel):
-    model = LanguageModel(inputs)
-    reduce = torch.bfloat16 if inputs.get("reduce") == "bf16" else torch.float32
-    options = {"mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)}
-    if "raf" in inputs:
-        options["reshard_after_forward"] = inputs["raf"]
-    for block in model.blocks if inputs.get("wrap") != "none" else ():
-        fully_shard(block, **options)
-    fully_shard(model, **options)
+    model = sharded(inputs, mesh)
     optimizer = torch.optim.Adam(model.parameters(), **{kernel: True})
     make_states(model, optimizer)
     ids = torch.randint(0, inputs["V"], (inputs["b"], inputs["S"]))

@@ -1,7 +1,9 @@
 """WebKitGTK's MiniBrowser through WebKitWebDriver, in plain WebDriver requests, on a display of its own."""
 
 import json
+import os
 import shutil
+import socket
 import subprocess
 import time
 import urllib.error
@@ -99,15 +101,11 @@ class WebKit:
 
 def environment() -> dict:
     """This program's environment, without a Wayland session, which MiniBrowser would prefer to our display."""
-    import os
-
     return {name: value for name, value in os.environ.items() if name != "WAYLAND_DISPLAY"} | {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
 
 
 def free_port() -> int:
     """A port of this machine that nothing listens on."""
-    import socket
-
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
