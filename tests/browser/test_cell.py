@@ -114,6 +114,20 @@ def test_limit_and_run_again(cells, code, outcome):
     expect(part(page, "notice")).to_be_hidden()
 
 
+def test_an_edit_of_an_older_lesson_is_offered(cells):
+    page = cells(cell("print('old')"))
+    part(page, "code").click()
+    type_code(page, "print('mine')")
+    page = cells(cell("print('new')"))
+    expect(part(page, "aside")).to_contain_text("code has changed since you edited it")
+    expect(part(page, "code")).to_contain_text("print('new')")
+    part(page, "aside").get_by_role("button", name="Show my version").click()
+    expect(part(page, "code")).to_contain_text("print('mine')")
+    page = cells(cell("print('new')"))
+    expect(part(page, "code")).to_contain_text("print('mine')")
+    expect(part(page, "aside")).to_be_hidden()
+
+
 def test_a_limit_above_60_is_60(cells):
     page = cells(cell("1", attributes='limit="600"'), cell("1", "b", 'limit="nonsense"'), cell("1", "c", 'limit="-5"'))
     assert page.evaluate("[...document.querySelectorAll('zero-cell')].map((cell) => cell.limitSeconds)") == [60, 60, 60]

@@ -7,28 +7,25 @@ const { SavedCode, digest } = await importBundled('cell/saved-code.js');
 const { noticeOf } = await importBundled('cell/notice.js');
 const { text, hasText } = await importBundled('cell/strings.js');
 
-function fakeStorage() {
-  const items = new Map();
-  return {
-    items,
-    getItem: (key) => items.get(key) ?? null,
-    setItem: (key, value) => items.set(key, value),
-    removeItem: (key) => items.delete(key),
-  };
+/** Like localStorage, whose keys are its properties. */
+class FakeStorage {
+  getItem(key) { return this[key] ?? null; }
+  setItem(key, value) { this[key] = value; }
+  removeItem(key) { delete this[key]; }
 }
 
 test('edited code comes back, the original is not kept', () => {
-  const storage = fakeStorage();
+  const storage = new FakeStorage();
   const saved = new SavedCode('/en/ledger/', 'live', 'print(1)', storage);
   assert.equal(saved.read(), 'print(1)');
   saved.write('print(2)');
   assert.equal(new SavedCode('/en/ledger/', 'live', 'print(1)', storage).read(), 'print(2)');
   saved.write('print(1)');
-  assert.equal(storage.items.size, 0);
+  assert.equal(Object.keys(storage).length, 0);
 });
 
 test('code of another cell, page or version is another', () => {
-  const storage = fakeStorage();
+  const storage = new FakeStorage();
   new SavedCode('/en/ledger/', 'live', 'print(1)', storage).write('mine');
   for (const other of [['/zh/ledger/', 'live', 'print(1)'], ['/en/ledger/', 'two', 'print(1)'], ['/en/ledger/', 'live', 'print(3)']]) {
     assert.equal(new SavedCode(...other, storage).read(), other[2]);
@@ -36,11 +33,28 @@ test('code of another cell, page or version is another', () => {
   assert.notEqual(digest('ab'), digest('ba'));
 });
 
+test('an edit of an older original is offered until it is forgotten or there is a newer one', () => {
+  const storage = new FakeStorage();
+  const made = (original, cell = 'live') => new SavedCode('/en/ledger/', cell, original, storage);
+  made('old').write('my edit');
+  made('link', 'live:link:01234567').write('of a link');
+  assert.equal(made('old').earlier(), null);
+  assert.equal(made('new', 'other').earlier(), null);
+  assert.equal(made('new').earlier().code, 'my edit');
+  made('new').write('newer edit');
+  assert.equal(made('new').earlier(), null);
+  made('new').write('new');
+  made('new').earlier().forget();
+  assert.equal(made('new').earlier(), null);
+  assert.equal(made('old').read(), 'old');
+});
+
 test('storage that refuses is no error', () => {
   const refusing = { getItem() { throw new Error(); }, setItem() { throw new Error(); }, removeItem() { throw new Error(); } };
   const saved = new SavedCode('/', 'a', 'x', refusing);
   saved.write('y');
   assert.equal(saved.read(), 'x');
+  assert.equal(saved.earlier(), null);
 });
 
 const result = (fields) => ({ status: 'ok', value: null, error: null, errorType: null, elapsedMs: 1, stateKept: true, truncated: false, ...fields });

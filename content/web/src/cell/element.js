@@ -14,7 +14,7 @@ import { LinkError, MAX_FRAGMENT_CHARS } from './share-link.js';
 import { shareAddress } from './sharing.js';
 import { siteBase } from './site.js';
 import { languageOf, text } from './strings.js';
-import { buildView, showLinkNotice, showNotice } from './view.js';
+import { buildView, showCodeNotice, showNotice } from './view.js';
 import { whenNear } from './when-near.js';
 
 /** @typedef {import('../runner/protocol.js').RunResult} RunResult */
@@ -74,6 +74,7 @@ export class ZeroCell extends HTMLElement {
     this.view.share.addEventListener('click', () => this.share());
     code.addEventListener('pointerdown', () => this.prepare(), { once: true });
     this.showEdited();
+    this.offerEarlier();
     this.setStatus('');
   }
 
@@ -161,20 +162,47 @@ export class ZeroCell extends HTMLElement {
     this.saveTimer = undefined;
   }
 
+  /** Where the page's code has changed since the reader edited it, that edit is offered, once a visit. */
+  offerEarlier() {
+    const earlier = this.cellId ? this.saved?.earlier() : null;
+    if (!earlier || !this.view) return;
+    showCodeNotice(this.view.aside, this.say('cell.earlier.notice'), [
+      [this.say('cell.earlier.show'), () => this.takeEarlier(earlier)],
+      [this.say('cell.earlier.forget'), () => this.endOffer(earlier.forget, 'cell.earlier.forgotten')],
+    ]);
+  }
+
+  /** @param {{code: string, forget: () => void}} earlier */
+  takeEarlier({ code, forget }) {
+    this.source = code;
+    this.saveNow();
+    const isKept = this.saved?.read() === code; // storage may be full
+    this.endOffer(isKept ? forget : () => {}, 'cell.earlier.shown');
+  }
+
+  /** @param {() => void} forget @param {string} words for screen readers */
+  endOffer(forget, words) {
+    forget();
+    if (this.view) this.view.aside.hidden = true;
+    this.announce(this.say(words));
+    this.view?.run.focus();
+  }
+
   /** Show code that came by a link, and say so. It does not run, and the reader's own copy stays as it is. @param {string} code */
   showFromLink(code) {
     if (!this.saved || !this.view) return;
     this.saveNow();
     const { saved, original } = this;
     this.show(new SavedCode(location.pathname, `${this.cellId}:link:${digest(code)}`, code), code);
-    showLinkNotice(this.view.linked, this.say, original ? () => this.goBack(saved, original) : null);
+    const back = /** @type {[string, () => void][]} */ (original ? [[this.say('cell.link.back'), () => this.goBack(saved, original)]] : []);
+    showCodeNotice(this.view.aside, this.say(original ? 'cell.link.notice_own' : 'cell.link.notice'), back);
   }
 
   /** @param {SavedCode} saved @param {string} original */
   goBack(saved, original) {
     this.saveNow();
     this.show(saved, original);
-    if (this.view) this.view.linked.hidden = true;
+    if (this.view) this.view.aside.hidden = true;
     history.replaceState(null, '', location.href.replace(/#.*/, ''));
     this.announce(this.say('cell.link.own_is_back'));
     this.view?.run.focus();

@@ -1,4 +1,5 @@
-// The reader's edited code, kept in this browser until it is reset.
+// The reader's edited code, kept in this browser until it is reset. When a lesson's own code changes, what the reader made
+// of the older one stays, to be asked for by `earlier`.
 
 import { keyPrefix } from './storage-scope.js';
 
@@ -12,6 +13,8 @@ export function digest(text) {
   return hash.toString(16).padStart(8, '0');
 }
 
+const DIGEST = /^[0-9a-f]{8}$/;
+
 export class SavedCode {
   /**
    * @param {string} page path of the page
@@ -20,7 +23,8 @@ export class SavedCode {
    * @param {Storage|null} [storage]
    */
   constructor(page, cellId, original, storage = browserStorage()) {
-    this.key = `${keyPrefix()}cell:${page}:${cellId}:${digest(original)}`;
+    this.prefix = `${keyPrefix()}cell:${page}:${cellId}:`;
+    this.key = this.prefix + digest(original);
     this.original = original;
     this.storage = storage;
   }
@@ -31,6 +35,19 @@ export class SavedCode {
       return this.storage?.getItem(this.key) ?? this.original;
     } catch {
       return this.original;
+    }
+  }
+
+  /** @returns {{code: string, forget: () => void}|null} an edit of an older original, where there is none of this one */
+  earlier() {
+    try {
+      const { storage } = this;
+      if (!storage || storage.getItem(this.key) !== null) return null;
+      const key = Object.keys(storage).find((name) => name.startsWith(this.prefix) && DIGEST.test(name.slice(this.prefix.length)));
+      const code = key && storage.getItem(key);
+      return key && code ? { code, forget: () => storage.removeItem(key) } : null;
+    } catch {
+      return null;
     }
   }
 

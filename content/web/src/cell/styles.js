@@ -109,7 +109,7 @@ progress::-moz-progress-bar { background: var(--accent); }
 /* Drawn with dark ink for white paper, whatever the page's colours are. */
 .picture { display: block; max-width: 100%; height: auto; margin: 0 auto; padding: 8px; background: #ffffff; border-top: 1px solid var(--border); }
 .traceback { padding: 8px 14px; border-top: 1px solid var(--border); font-size: 0.85rem; overflow: auto; max-height: 22rem; }
-.notice, .from-link {
+.notice, .aside {
   margin: 0;
   padding: 10px 14px;
   border-top: 1px solid var(--border);
@@ -118,10 +118,10 @@ progress::-moz-progress-bar { background: var(--accent); }
   line-height: 1.55;
 }
 .notice.danger { border-inline-start-color: var(--danger); background: color-mix(in srgb, var(--danger) 7%, transparent); }
-:is(.notice, .from-link) strong { display: block; }
-:is(.notice, .from-link) p { margin: 2px 0 0; }
-:is(.notice, .from-link) button { margin-top: 8px; }
-.from-link { border-top: 0; border-bottom: 1px solid var(--border); border-inline-start-color: var(--accent); }
+:is(.notice, .aside) strong { display: block; }
+:is(.notice, .aside) p { margin: 2px 0 0; }
+:is(.notice, .aside) button { margin: 8px 8px 0 0; }
+.aside { border-top: 0; border-bottom: 1px solid var(--border); border-inline-start-color: var(--accent); }
 .link { display: block; width: calc(100% - 16px); margin: 0 8px 8px; padding: 6px 8px; font: 0.8rem var(--mono); color: var(--fg); background: var(--bg); border: 1px solid var(--border); border-radius: 6px; }
 .visually-hidden {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;

@@ -37,7 +37,7 @@ export function buildView(root, say) {
     reset: makeButton(say('cell.reset'), 'quiet reset'),
     copy: makeButton(say('cell.copy'), 'quiet copy'),
     share: makeButton(say('cell.share'), 'quiet share'),
-    linked: make('div', 'from-link', { role: 'note' }),
+    aside: make('div', 'aside', { role: 'note' }),
     link: make('input', 'link', { readonly: '', 'aria-label': say('cell.link.label') }),
     status: make('div', 'status'),
     announcer: make('div', 'visually-hidden', { role: 'status' }),
@@ -51,8 +51,8 @@ export function buildView(root, say) {
   view.run.title = say('cell.run_keys');
   const bar = make('div', 'bar');
   bar.append(view.run, view.stop, view.reset, view.copy, view.share, view.status);
-  view.cell.append(view.linked, view.code, view.progress, bar, view.link, view.output, view.picture, view.value, view.traceback, view.notice, view.announcer);
-  for (const part of [view.linked, view.link, view.stop, view.progress, view.output, view.picture, view.value, view.traceback, view.notice]) part.hidden = true;
+  view.cell.append(view.aside, view.code, view.progress, bar, view.link, view.output, view.picture, view.value, view.traceback, view.notice, view.announcer);
+  for (const part of [view.aside, view.link, view.stop, view.progress, view.output, view.picture, view.value, view.traceback, view.notice]) part.hidden = true;
   root.append(style, view.cell);
   return view;
 }
@@ -76,15 +76,18 @@ export function showNotice(box, notice, say, onRetry) {
   box.hidden = false;
 }
 
-/** @param {HTMLElement} box @param {Say} say @param {(() => void)|null} onBack null where the reader has no version of their own */
-export function showLinkNotice(box, say, onBack) {
-  const words = document.createElement('p');
-  words.textContent = say(onBack ? 'cell.link.notice_own' : 'cell.link.notice');
-  box.replaceChildren(words);
-  if (onBack) {
-    const button = makeButton(say('cell.link.back'), 'back');
-    button.addEventListener('click', onBack);
-    box.append(button);
-  }
+/**
+ * What is to be known of the code that stands below, and what can be done about it.
+ * @param {HTMLElement} box @param {string} words @param {[string, () => void][]} choices label and what a click does
+ */
+export function showCodeNotice(box, words, choices) {
+  const paragraph = document.createElement('p');
+  paragraph.textContent = words;
+  const buttons = choices.map(([label, onClick]) => {
+    const button = makeButton(label, 'choice');
+    button.addEventListener('click', onClick);
+    return button;
+  });
+  box.replaceChildren(paragraph, ...buttons);
   box.hidden = false;
 }

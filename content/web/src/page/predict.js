@@ -126,7 +126,7 @@ class ZeroPredict extends HTMLElement {
     this.dispatchEvent(new CustomEvent('zero-judged', { bubbles: true, detail: { prediction, verdict: this.dataset.verdict, unit: answer.unit, now } }));
     this.result.innerHTML = comparisonHtml(prediction, answer.answer, answer.unit, judgement, options)
       + `<p class="zl-ran">${escapeHtml(text('kit.predict.ran'))}</p>`;
-    const cell = codeCell(`${this.exercise}-run`, answer.code);
+    const cell = codeCell(`${this.exercise}-run${this.variant === null ? '' : `-${this.variant}`}`, answer.code);
     this.result.append(cell, this.againElement(answer), this.restartButton());
     if (now) this.runCell(cell);
   }
