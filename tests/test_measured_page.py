@@ -1,6 +1,7 @@
 """What the page of measured runs is made from: candidates in both languages, examples, the truth table, archives."""
 
 import ast
+import html
 import json
 import re
 import zipfile
@@ -13,7 +14,7 @@ from publish.errors import BuildError
 from publish.lessons import LANGUAGES
 from publish.local_notebooks import archive_name, local_lessons, write_archive
 from publish.measured_page import example_files, examples
-from publish.truth_table import GROUPS, group_name, truth
+from publish.truth_table import GROUPS, TRUTH, group_name, in_words, tolerance_in_words, truth
 from zeroledger import explain
 from zeroledger.measured import CATEGORIES, INSTANT_NAMES, METERS
 from zeroledger.peers_reasons import REASONS
@@ -75,6 +76,18 @@ def test_the_truth_table(tmp_path):
     assert (states.count, states.met, states.rows[0].ranks) == (1, 0, "2")
     assert meters.missing == (("device memory", "no CUDA device here"),) and not meters.rows
     assert truth(tmp_path / "none.json") is None
+
+
+def test_the_record_is_told_in_both_languages(tmp_path):
+    record = json.loads(TRUTH.read_text(encoding="utf-8"))
+    for quantity in {row["quantity"] for row in record["rows"]}:
+        assert html.unescape(in_words("quantity", quantity, "en")) == quantity and "<span" not in in_words("quantity", quantity, "zh-CN")
+    for row in record["rows"]:
+        assert html.unescape(tolerance_in_words(row["tolerance"], "en")) == row["tolerance"] and "<span" not in tolerance_in_words(row["tolerance"], "zh-CN")
+    assert tolerance_in_words("at most 64", "zh-CN") == "不超过 64"
+    for each in record["missing"]:
+        assert "<span" not in in_words("missing", each["what"], "zh-CN") + in_words("missing", each["why"], "zh-CN")
+    assert in_words("quantity", "never heard of", "zh-CN") == '<span lang="en">never heard of</span>'
 
 
 def test_a_comparison_that_failed_is_the_one_shown(tmp_path):

@@ -16,7 +16,7 @@ from zeroledger.snapshot_report import report
 from . import paths
 from .errors import BuildError
 from .estimators_table import ASKED, estimators_table, models
-from .truth_table import TRUTH, group_name, truth
+from .truth_table import TRUTH, group_name, in_words, tolerance_in_words, truth
 
 SLUG = "measured"
 FOLDER = "measure"
@@ -52,7 +52,8 @@ def measured_page(exporter, context):
     """The page as HTML. `context` is a pages.PageContext of that page."""
     return exporter.render_template(
         "measured.html.j2", zero=context, examples=examples(context.lang), kit_code=KIT_CODE, models=models(), asked=ASKED,
-        estimators_table=estimators_table(context.lang), truth=truth(), group_name=group_name)
+        estimators_table=estimators_table(context.lang), truth=truth(), group_name=group_name,
+        in_words=in_words, tolerance_in_words=tolerance_in_words)
 
 
 def write_files(folder):

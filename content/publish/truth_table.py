@@ -5,7 +5,9 @@ measured (a GPU's own meters, where there was no GPU) has a row of its own that 
 """
 
 import json
+import re
 from dataclasses import dataclass
+from html import escape
 
 from lessonkit import i18n
 
@@ -15,6 +17,7 @@ from .errors import BuildError
 TRUTH = paths.TESTS / "torch/results/truth.json"
 FORMAT, VERSION = "zeroledger-truth", 1
 GROUPS = ("states", "collectives", "activations", "peak", "equivalence", "breaks", "kit", "meters")
+BOUND = "at most "  # how a tolerance begins that is none of a value
 REMEDY = "run ./build.sh torch again, or restore the file"
 
 
@@ -91,6 +94,20 @@ def group_name(key, lang):
     return i18n.text(f"page.truth.group.{key}", lang)
 
 
+def tolerance_in_words(tolerance, lang):
+    """HTML of a row's tolerance: a bound, or words of the record."""
+    bound = tolerance.removeprefix(BOUND)
+    return in_words("tolerance", tolerance, lang) if bound == tolerance else escape(i18n.text("page.truth.tolerance.at_most", lang, bound=bound))
+
+
+def in_words(kind, english, lang):
+    """HTML of the record's own English in the page's language; where that has no words for it, the English, marked as such."""
+    key = f"page.truth.{kind}.{re.sub('[^a-z0-9]+', '_', english.lower()).strip('_')}"
+    if key in i18n.strings():
+        return escape(i18n.text(key, lang))
+    return f'<span lang="en">{escape(english)}</span>' if re.search("[A-Za-z]{2}", english) else escape(english)
+
+
 def _group(key, record):
     given = [row for row in record["rows"] if row["group"] == key]
     kinds = {}
@@ -111,7 +128,7 @@ def _row(rows):
 
 def _worst(rows):
     """The largest relative difference of those rows that name a value and not a bound; "" without such."""
-    found = [abs(real - ours) / abs(real) for row in rows if not row["tolerance"].startswith("at most")
+    found = [abs(real - ours) / abs(real) for row in rows if not row["tolerance"].startswith(BOUND)
              for ours, real in zip(row["predicted"], row["measured"]) if real]
     if not found:
         return ""

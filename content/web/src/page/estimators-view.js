@@ -6,6 +6,7 @@ import { amount } from './amount.js';
 import { escapeHtml, fill, groupDigits } from './format.js';
 
 const GIB = 2 ** 30;
+const COLUMNS = ['per_gpu', 'prints', 'difference', 'why'];
 
 /**
  * @typedef {{key: string, words: string, bytes: number}} Term
@@ -17,14 +18,25 @@ const GIB = 2 ** 30;
 /** @param {Comparison} told @param {Record<string, string>} strings @param {{dp_size: number, stage: number, seq_length: number, micro_batch_size: number}} asked */
 export function estimatorsHtml(told, strings, asked) {
   const t = (/** @type {string} */ key, /** @type {Record<string, string|number>} */ fields = {}) => fill(strings[`page.estimators.${key}`], fields);
-  const heads = ['who', 'per_gpu', 'prints', 'difference', 'why'].map((name) => `<th scope="col">${escapeHtml(t(`column.${name}`))}</th>`);
-  const ours = `<tr><th scope="row">${escapeHtml(t('ours'))}</th><td class="zl-amount">${amount(told.states_bytes)}</td><td class="zl-amount">–</td><td class="zl-amount">–</td><td>${escapeHtml(t('ours_counts'))}</td></tr>`;
-  const rows = told.estimators.map((one) => `<tr><th scope="row">${escapeHtml(t(`who.${one.who}`))}</th><td class="zl-amount">${amount(one.bytes)}</td>`
-    + `<td class="zl-amount">${one.bytes === null ? '–' : `<span class="zl-quantity">${(one.bytes / GIB).toFixed(2)} GB</span>`}</td><td class="zl-amount">${amount(one.difference_bytes, true)}</td><td>${why(one, strings, t)}</td></tr>`);
+  const row = (/** @type {string} */ who, /** @type {string[]} */ cells, kind = '') => rowHtml(t, who, cells, kind);
+  const ours = row(t('ours'), [amount(told.states_bytes), '–', '–', escapeHtml(t('ours_counts'))]);
+  const rows = told.estimators.map((one) => row(t(`who.${one.who}`), [
+    amount(one.bytes), one.bytes === null ? '–' : `<span class="zl-quantity">${(one.bytes / GIB).toFixed(2)} GB</span>`, amount(one.difference_bytes, true), why(one, strings, t)]));
   const onTop = Object.entries(told.peak.on_top).map(([name, bytes]) => `${escapeHtml(strings[`page.measured.kind.${name}`] ?? name)} ${amount(bytes)}`).join(escapeHtml(t('separator')));
-  const peak = `<tr class="zl-highest"><th scope="row">${escapeHtml(t('peak'))}</th><td class="zl-amount">${amount(told.peak.bytes)}</td><td class="zl-amount">–</td><td class="zl-amount">${amount(told.peak.bytes - told.states_bytes, true)}</td><td>${escapeHtml(t('peak_counts'))} ${onTop}</td></tr>`;
+  const peak = row(t('peak'), [amount(told.peak.bytes), '–', amount(told.peak.bytes - told.states_bytes, true), `${escapeHtml(t('peak_counts'))} ${onTop}`], 'zl-highest');
+  const heads = ['who', ...COLUMNS].map((name) => `<th scope="col" role="columnheader">${escapeHtml(t(`column.${name}`))}</th>`);
   return `<p class="zl-note-small">${escapeHtml(t('asked', { num_params: groupDigits(told.num_params), ...asked }))}</p>`
-    + `<div class="zl-table" tabindex="0" role="group" aria-label="${escapeHtml(t('title'))}"><table class="zl-measured zl-estimators"><thead><tr>${heads.join('')}</tr></thead><tbody>${ours}${rows.join('')}${peak}</tbody></table></div>`;
+    + `<div class="zl-table" tabindex="0" role="group" aria-label="${escapeHtml(t('title'))}"><table class="zl-measured zl-estimators" role="table"><thead><tr role="row">${heads.join('')}</tr></thead><tbody>${ours}${rows.join('')}${peak}</tbody></table></div>`;
+}
+
+/**
+ * A row whose cells say which column they are in: on a narrow screen they stand below each other. There the roles, which
+ * the changed layout would take away, keep it a table.
+ * @param {(key: string) => string} t @param {string} who @param {string[]} cells HTML @param {string} kind
+ */
+function rowHtml(t, who, cells, kind) {
+  const all = cells.map((cell, at) => `<td role="cell" data-column="${escapeHtml(t(`column.${COLUMNS[at]}`))}"${COLUMNS[at] === 'why' ? '' : ' class="zl-amount"'}>${cell}</td>`);
+  return `<tr role="row"${kind && ` class="${kind}"`}><th scope="row" role="rowheader">${escapeHtml(who)}</th>${all.join('')}</tr>`;
 }
 
 /** @param {Estimator} estimator @param {Record<string, string>} strings @param {(key: string, fields?: Record<string, string|number>) => string} t */
