@@ -102,7 +102,7 @@ def test_deepspeed_examples_123():
     saved = 2 * shape.num_params * 3 // 4
     training = Training(shape, 4, 2, "deepspeed")
     end = predicted_instant(budget(training), "after_step")
-    found = {key: size for key, _, size in candidates(training, 0, "after_step", end, lambda other: end)}
+    found = {key: sum(changes.values()) for key, _, changes in candidates(training, 0, "after_step", end, lambda other: end)}
     assert saved < found["reduce-bucket"] == 10**9
 
 
@@ -111,7 +111,7 @@ def test_fairscale_627_and_verl_7458():
     for ranks in (1, 2, 4, 8):
         training = Training(SMALL, ranks, 3, "fsdp2")
         end = predicted_instant(budget(training), "end_of_backward")
-        found = {key: size for key, _, size in candidates(training, 0, "end_of_backward", end, lambda other: end)}
+        found = {key: sum(changes.values()) for key, _, changes in candidates(training, 0, "end_of_backward", end, lambda other: end)}
         grads = end.by_account()["sharded_grads"]
         assert found["whole-fp32-gradients"] == 4 * SMALL.num_params - grads
 
@@ -125,6 +125,39 @@ def test_candidates_have_the_sign_of_the_difference_and_bring_it_nearer():
         assert all(abs(each.remainder_bytes) < abs(told.difference_bytes) for each in told.candidates)
         left = [abs(each.remainder_bytes) for each in told.candidates]
         assert left == sorted(left)
+
+
+def test_what_is_measured_apart_rules_out_what_contradicts_it():
+    """Gradients as predicted, 2P more of parameters: whole weights stay a candidate, whole gradients do not."""
+    end = predicted_instant(budget("llama-2-7b", mesh=4, engine="fsdp2"), "end_of_backward")
+    accounts = end.by_account()
+    categories = {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+    reading = {"name": "end_of_backward", "allocated_bytes": end.num_bytes + 2 * 6_738_415_616}
+    keys = {each.key for each in only(run_of({"engine": "fsdp2"}, reading)).candidates}
+    assert {"whole-weights", "whole-gradients"} <= keys
+    apart = categories | {"params": categories["params"] + 2 * 6_738_415_616}
+    told = only(run_of({"engine": "fsdp2"}, reading | {"by_category": apart}))
+    assert "whole-weights" in {each.key for each in told.candidates} and "whole-gradients" not in {each.key for each in told.candidates}
+    assert {category for each in told.candidates for category in each.by_category} <= {"params", "buffers"}
+    only_grads = only(run_of({"engine": "fsdp2"}, reading | {"by_category": {"grads": categories["grads"]}}))
+    assert "whole-weights" in {each.key for each in only_grads.candidates}, "what was not measured apart may hold it"
+    assert "whole-gradients" not in {each.key for each in only_grads.candidates}
+
+
+@settings(max_examples=25)
+@given(trainings(models=(SMALL,)), st.sampled_from(sorted(INSTANT_NAMES)), st.sampled_from(sorted(CATEGORIES)), st.integers(-10**6, 10**7))
+def test_no_candidate_makes_a_measured_row_worse(training, name, category, extra):
+    expected = predicted_instant(budget(training), name)
+    accounts = expected.by_account()
+    categories = {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+    categories[category] = max(categories[category] + extra, 0)
+    reading = MeasuredInstant(name, sum(categories.values()) + accounts["reserve"], None, None, categories)
+    told, = explain(MeasuredRun(training, (MeasuredRank(0, budget(training).pp_rank, (reading,)),), {}, "")).instants
+    off = {row[0]: row[3] for row in told.rows}
+    for each in told.candidates:
+        assert sum(each.by_category.values()) == each.num_bytes
+        for where, size in each.by_category.items():
+            assert abs(off.get(where, 0) - size) <= abs(off.get(where, 0)) + told.measured_bytes // 50
 
 
 def test_instants_between_steps():

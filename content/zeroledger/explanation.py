@@ -15,11 +15,13 @@ PHASE_OF_PEAK = {"peak_forward": "forward", "peak_backward": "backward", "peak_s
 
 @dataclass(frozen=True)
 class Candidate:
-    """A hypothesis: ``num_bytes`` it would add to the prediction, ``remainder_bytes`` that would then be left."""
+    """A hypothesis: ``num_bytes`` it would add to the prediction, ``by_category`` where (``measured.CATEGORIES`` and
+    ``OTHER``), and ``remainder_bytes`` that would then be left."""
 
     key: str
     words: str
     num_bytes: int
+    by_category: dict
     remainder_bytes: int
     is_consistent: bool
 
@@ -139,7 +141,7 @@ def _explained(rank, reading, budget):
     reserve, outside = _between(reading)
     return InstantExplanation(
         rank.rank, reading.name, reading.meter, reading.num_bytes, predicted, low, high, rows, difference - known,
-        reserve, outside, tuple(_candidates(budget, rank.pp_rank, reading, predicted, difference)))
+        reserve, outside, tuple(_candidates(budget, rank.pp_rank, reading, predicted, rows)))
 
 
 def _rows(predicted, reading):
@@ -161,8 +163,10 @@ def _between(reading):
     return tuple(None if None in pair else pair[1] - pair[0] for pair in (meters[:2], meters[1:]))
 
 
-def _candidates(budget: Budget, pp_rank, reading: MeasuredInstant, predicted, difference):
-    """Hypotheses in the direction of the difference that bring the prediction nearer, the nearest first."""
+def _candidates(budget: Budget, pp_rank, reading: MeasuredInstant, predicted, rows):
+    """Hypotheses in the direction of the difference that bring the prediction nearer, the nearest first; none that what
+    was measured apart contradicts."""
+    difference = reading.num_bytes - predicted.num_bytes
     allowance = reading.num_bytes * CLOSE_PERCENT // 100
     allowance += V100_CONTEXT_BYTES if reading.meter == "device" else 0
 
@@ -170,8 +174,17 @@ def _candidates(budget: Budget, pp_rank, reading: MeasuredInstant, predicted, di
         return predicted_instant(other, reading.name)
 
     found = []
-    for key, words, size in candidates(budget.training, pp_rank, reading.name, predicted, predict):
+    for key, words, changes in candidates(budget.training, pp_rank, reading.name, predicted, predict):
+        size = sum(changes.values())
         left = difference - size
-        if size and (size > 0) == (difference > 0) and abs(left) < abs(difference):
-            found.append(Candidate(key, words, size, left, abs(left) <= allowance))
+        if size and (size > 0) == (difference > 0) and abs(left) < abs(difference) and _agrees(changes, rows, difference, allowance):
+            found.append(Candidate(key, words, size, changes, left, abs(left) <= allowance))
     return sorted(found, key=lambda each: abs(each.remainder_bytes))
+
+
+def _agrees(changes, rows, difference, allowance):
+    """Whether no row measured apart, and not the rest of the difference, would be further off with these changes."""
+    apart = {category: off for category, _, _, off in rows if off is not None}
+    rest = sum(size for category, size in changes.items() if category not in apart)
+    pairs = [(difference - sum(apart.values()), rest), *((off, changes.get(category, 0)) for category, off in apart.items())]
+    return all(abs(off - change) <= abs(off) + allowance for off, change in pairs)

@@ -35,7 +35,8 @@ def _instant(each, unit):
     if each.outside_bytes is not None:
         lines.append(f"Outside the allocator: {show(each.outside_bytes)} (CUDA context, NCCL, libraries).")
     if each.candidates and not each.is_within_range:
-        lines.append("Candidates, none of them proven:")
+        apart = any(row[2] is not None for row in each.rows)
+        lines.append("Candidates, none of them proven" + ("; those that the rows contradict are left out:" if apart else ":"))
         lines += [f"  {show(candidate.num_bytes):>12}  {candidate.words}; would leave {show(candidate.remainder_bytes)}"
                   + (" - consistent" if candidate.is_consistent else "") for candidate in each.candidates[:MOST_CANDIDATES]]
     return "\n".join(lines)

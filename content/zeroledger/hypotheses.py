@@ -1,7 +1,7 @@
 """What is known to make a run hold more or less than planned: candidates for a difference, with their bytes.
 
 Each is a signature from a report (numbers are issues). None is fitted: a candidate says how many bytes it would add, and
-whoever reads decides. Keys are stable for pages.
+to which of ``measured.CATEGORIES`` (``OTHER``: to none of them), and whoever reads decides. Keys are stable for pages.
 """
 
 from dataclasses import replace
@@ -11,12 +11,14 @@ from .dtypes import dtype_bytes
 from .errors import InvalidInput
 from .fsdp_timeline import FsdpSettings
 from .instants import MemoryRow
+from .measured import CATEGORIES, OTHER
 from .offload import Placement
 from .transients import kept_gradient_bytes
 
 
 def candidates(training, pp_rank, name, predicted, predict):
-    """(key, words, bytes more than predicted) of every hypothesis that applies at an instant; bytes may be negative.
+    """(key, words, {category: bytes more than predicted}) of every hypothesis that applies at an instant; bytes may be
+    negative.
 
     ``name`` is one of ``measured.INSTANT_NAMES``, ``predicted`` the predicted ``Instant``; ``predict(budget)`` gives the
     same instant of another budget.
@@ -34,7 +36,18 @@ def candidates(training, pp_rank, name, predicted, predict):
             other = predict(budget(training.changed(**fields)))
         except InvalidInput:
             continue
-        yield key, words, other.num_bytes - predicted.num_bytes
+        yield key, words, _changes(predicted, other)
+
+
+def _changes(predicted, other):
+    """Bytes by category that ``other`` holds more than ``predicted``, where they differ."""
+    before, after = predicted.by_account(), other.by_account()
+    category_of = {account: category for category, accounts in CATEGORIES.items() for account in accounts}
+    changes = {}
+    for account in before:
+        category = category_of.get(account, OTHER)
+        changes[category] = changes.get(category, 0) + after[account] - before[account]
+    return {category: size for category, size in changes.items() if size}
 
 
 def _numel(training, pp_rank):
@@ -44,11 +57,10 @@ def _numel(training, pp_rank):
 def _weights(training, pp_rank, accounts):
     """Signatures of weights that were meant to be elsewhere or in pieces."""
     size = dtype_bytes(training.compute_dtype)
-    here = accounts["unsharded_params"] + accounts["all_gather"]
     numel = _numel(training, pp_rank)
     yield ("whole-weights", f"all weights whole on the device: {size}P, whatever the number of ranks (DeepSpeed#4527, #4093)",
-           size * numel - here)
-    yield "fp32-weights", "a whole fp32 copy of the weights: 4P (no cast, or loaded in fp32)", 4 * numel
+           {"params": size * numel - accounts["unsharded_params"], "buffers": -accounts["all_gather"]})
+    yield "fp32-weights", "a whole fp32 copy of the weights: 4P (no cast, or loaded in fp32)", {"params": 4 * numel}
 
 
 def _gradients(training, pp_rank, accounts):
@@ -56,28 +68,28 @@ def _gradients(training, pp_rank, accounts):
     here, numel = accounts["sharded_grads"] + accounts["unsharded_grads"], _numel(training, pp_rank)
     size = dtype_bytes(training.compute_dtype)
     yield ("whole-gradients", f"gradients kept whole: {size}P for any number of ranks (fairscale#627, tnt#1057)",
-           kept_gradient_bytes(numel, training.compute_dtype) - here)
+           {"grads": kept_gradient_bytes(numel, training.compute_dtype) - here})
     yield ("whole-fp32-gradients", "gradients kept whole in fp32: 4P for any number of ranks (verl#7458, accelerate#2035)",
-           kept_gradient_bytes(numel) - here)
+           {"grads": kept_gradient_bytes(numel) - here})
     shards = training.mesh.dense_shards
     yield ("fp32-gradient-copy", "an fp32 copy of the rank's gradients: 4 bytes a parameter of its part (DeepSpeed#3442)",
-           4 * -(-numel // shards) if training.stage else 4 * numel)
+           {OTHER: 4 * -(-numel // shards) if training.stage else 4 * numel})
 
 
 def _optimizer(training, accounts):
     """Signatures of optimizer states missing, doubled or not moved."""
-    yield "no-master", "no fp32 master copy (Lightning#18717)", -accounts["master_params"]
-    yield "extra-master", "a second fp32 copy of the rank's weights", accounts["master_params"]
+    yield "no-master", "no fp32 master copy (Lightning#18717)", {"optimizer": -accounts["master_params"]}
+    yield "extra-master", "a second fp32 copy of the rank's weights", {"optimizer": accounts["master_params"]}
     states = accounts["optimizer_states"]
-    yield "no-states-yet", "optimizer states are made in the first step: none yet", -states
-    yield "16-bit-moments", "moments in 16 bits instead of fp32", -(states // 2)
+    yield "no-states-yet", "optimizer states are made in the first step: none yet", {"optimizer": -states}
+    yield "16-bit-moments", "moments in 16 bits instead of fp32", {"optimizer": -(states // 2)}
     if training.placement != Placement(pin_memory=training.placement.pin_memory):
         stays = Placement(params=training.placement.params)
         from .engine_states import state_rows, training_ledger
 
         kept, _ = state_rows(training_ledger(training), stays)
         moved = sum(row.num_bytes for row in kept if row.account in ("master_params", "optimizer_states"))
-        yield "states-on-device", "optimizer states on the device in spite of offload", moved - states
+        yield "states-on-device", "optimizer states on the device in spite of offload", {"optimizer": moved - states}
 
 
 def _deepspeed(training, predicted, accounts):
@@ -85,12 +97,12 @@ def _deepspeed(training, predicted, accounts):
     bucket = training.deepspeed.reduce_bucket_numel * dtype_bytes(training.compute_dtype)
     words = f"{training.deepspeed.reduce_bucket_numel:,} elements, whatever the model's size"
     if accounts["reduce_scatter"] < bucket:
-        yield "reduce-bucket", f"the reduce bucket: {words}", bucket
-    yield "second-bucket", f"a second reduce bucket (overlap_comm): {words}", bucket
+        yield "reduce-bucket", f"the reduce bucket: {words}", {"buffers": bucket}
+    yield "second-bucket", f"a second reduce bucket (overlap_comm): {words}", {"buffers": bucket}
     if training.stage == 3:
         row = next((row for row in predicted.rows if row.what == "gathered and prefetched"), MemoryRow("reserve", "", 0))
         live = min(training.deepspeed.limits.max_live_numel, _numel(training, 0)) * dtype_bytes(training.compute_dtype)
-        yield "live-limit", "gathered weights up to stage3_max_live_parameters (DeepSpeed#5305)", live - row.num_bytes
+        yield "live-limit", "gathered weights up to stage3_max_live_parameters (DeepSpeed#5305)", {"buffers": live - row.num_bytes}
 
 
 def _other_settings(training):

@@ -39,6 +39,7 @@ CATEGORIES = {
     "optimizer": ("master_params", "optimizer_states"), "buffers": ("all_gather", "reduce_scatter"),
     "activations": ("activations", "logits", "inputs"), "temporary": ("temporary",),
 }
+OTHER = "other"  # whatever belongs to none of them
 
 
 @dataclass(frozen=True)

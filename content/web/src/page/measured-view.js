@@ -117,8 +117,8 @@ function candidatesHtml({ candidates, rows }, strings) {
     const name = known ? escapeHtml(known) : `<span lang="en">${escapeHtml(words)}</span>`;
     return `<li>${name} <span class="zl-muted-text">${fillHtml(t, 'candidate_bytes', { bytes: amount(bytes, true), left: amount(left, true) })}</span>${fits ? ` <strong>${escapeHtml(t('consistent'))}</strong>` : ''}</li>`;
   });
-  const warning = rows.some((row) => row.measured_bytes !== null) ? ` ${escapeHtml(t('candidates_rows'))}` : '';
-  return `<p>${escapeHtml(t('candidates'))}${warning}</p><ul class="zl-candidates">${items.join('')}</ul>`;
+  const isApart = rows.some((row) => row.measured_bytes !== null);
+  return `<p>${escapeHtml(t(isApart ? 'candidates_rows' : 'candidates'))}</p><ul class="zl-candidates">${items.join('')}</ul>`;
 }
 
 /** The prediction's instants as a picture, for each pipeline stage that was measured; the dashed line is the highest reading. @param {any} report @param {Strings} strings @param {string} id */
