@@ -49,7 +49,7 @@ def test_the_language_switch_keeps_the_place(page, site):
     page.locator("[data-language='zh-CN']").evaluate("link => link.click()")
     page.wait_for_url(site.url + "zh/ledger/#redundancy")
     expect(page.locator("#redundancy")).to_be_in_viewport()
-    assert abs(page.locator("#redundancy").bounding_box()["y"]) < 200
+    page.wait_for_function("Math.abs(document.querySelector('#redundancy').getBoundingClientRect().y) < 200")
 
 
 @pytest.mark.parametrize("lang, figure, question", LESSONS)
