@@ -1,10 +1,14 @@
 """Runs inside Pyodide: an archive of Python sources becomes one of byte code that zipimport can use.
 
 Its entries are stored as they are: the archive is compressed as a whole, which is smaller, and the browser unpacks it
-with code of its own, which is quicker than unpacking each module in Python at its import.
+with code of its own, which is quicker than unpacking each module in Python at its import. A wheel stays a wheel.
 """
 
+import base64
+import csv
+import hashlib
 import importlib.util
+import io
 import marshal
 import zipfile
 
@@ -16,6 +20,7 @@ LEFT_OUT = (
     "ftplib.py", "imaplib.py", "mailbox.py", "poplib.py", "smtplib.py", "turtle.py", "zipapp.py", "_pyio.py",
 )
 KEPT = ("_pyrepl/__init__.py", "_pyrepl/pager.py", "_pyrepl/trace.py", "_pyrepl/types.py", "_pyrepl/utils.py")  # for help(), pdb and doctest
+SITE_PACKAGES = "/lib/python3.14/site-packages"  # what tracebacks name
 FIXED_TIME = (2020, 1, 1, 0, 0, 0)  # equal sources give equal bytes
 
 
@@ -37,3 +42,33 @@ def compile_module(name: str, source: bytes) -> bytes:
     code = compile(source, name, "exec", dont_inherit=True)
     flags = (0b01).to_bytes(4, "little")
     return importlib.util.MAGIC_NUMBER + flags + importlib.util.source_hash(source) + marshal.dumps(code)
+
+
+def compile_wheel(source: str, target: str) -> None:
+    """Compiles each .py of the wheel `source`, except those that are no Python 3; the list of its files follows."""
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
+        names = [name for name in sorted(archive.namelist()) if not name.endswith("/")]
+        record = next(name for name in names if name.endswith(".dist-info/RECORD"))
+        files = dict(compiled_or_not(name, archive.read(name)) for name in names if name != record)
+        for name, content in (files | {record: record_of(files, record)}).items():
+            entry = zipfile.ZipInfo(name, FIXED_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(entry, content)
+
+
+def compiled_or_not(name: str, content: bytes) -> tuple[str, bytes]:
+    """Name and content in the new wheel."""
+    if not name.endswith(".py"):
+        return name, content
+    try:
+        return name + "c", compile_module(f"{SITE_PACKAGES}/{name}", content)
+    except SyntaxError:
+        return name, content
+
+
+def record_of(files: dict[str, bytes], own_name: str) -> bytes:
+    """A wheel's RECORD: each file's hash and length."""
+    lines = io.StringIO()
+    rows = [(name, f"sha256={base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()}", len(content)) for name, content in files.items()]
+    csv.writer(lines, lineterminator="\n").writerows([*rows, (own_name, "", "")])
+    return lines.getvalue().encode()

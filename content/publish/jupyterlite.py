@@ -6,7 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from publish import labextension, notebooks, paths, pyodide_dist
+from publish import bytecode, labextension, notebooks, paths, pyodide_dist
 from publish.chinese_lab import add_chinese_apps
 from publish.console import Console
 from publish.steps import Step
@@ -54,5 +54,5 @@ def with_extensions(config: dict) -> dict:
 
 STEP = Step(
     "JupyterLite", build, inputs=(CONFIG, SETTINGS, paths.PUBLISH / "chinese_lab.py", paths.ROOT / "requirements.txt"), outputs=(paths.JUPYTERLITE,),
-    after=(pyodide_dist.STEP, notebooks.STEP, labextension.STEP),
+    after=(pyodide_dist.STEP, bytecode.STDLIB_STEP, notebooks.STEP, labextension.STEP),
 )

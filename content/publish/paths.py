@@ -25,6 +25,7 @@ PYODIDE = LITE / "static" / "pyodide"
 NOTEBOOKS = STAGE / "notebooks"
 JUPYTERLITE = STAGE / "jupyterlite"  # its output
 BYTECODE = STAGE / "byte-code"
+BYTECODE_WHEELS = STAGE / "byte-code-wheels"
 SCRIPTS = STAGE / "scripts"
 PAGES = STAGE / "pages"
 API = STAGE / "api"

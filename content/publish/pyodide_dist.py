@@ -2,22 +2,19 @@
 
 import json
 import shutil
-import sysconfig
 from pathlib import Path
 
-from publish import compiled_wheels, npm, own_wheel, paths, pure_wheels
+from publish import bytecode_wheels, compiled_wheels, npm, own_wheel, paths, pure_wheels, pyodide_kernel_wheels
 from publish.console import Console
-from publish.errors import BuildError
+from publish.download import sha256_of
 from publish.steps import Step
 from publish.tools import fresh_folder
 
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = paths.PYODIDE / "pyodide-lock.json"
-KERNEL_WHEELS = Path(sysconfig.get_path("data")) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/static/pypi"
 # Pyodide loads what a cell's own source imports. lessonkit imports these later, inside its functions,
 # where nothing can be loaded any more: they come along with our wheel.
 LATER_IMPORTS = ("ipywidgets", "matplotlib")
-KERNEL_NAMES = ("ipykernel", "piplite", "pyodide_kernel", "widgetsnbextension-4")
 
 
 def assemble(console: Console) -> None:
@@ -26,18 +23,12 @@ def assemble(console: Console) -> None:
     for name in CORE_FILES:
         shutil.copyfile(compiled_wheels.PYODIDE_PACKAGE / name, folder / name)
     compiled = [compiled_wheels.FOLDER / name for name in compiled_wheels.wanted()]
-    added = [*sorted(pure_wheels.FOLDER.glob("*.whl")), *kernel_wheels(), own_wheel.wheel()]
+    added = [*sorted(pure_wheels.FOLDER.glob("*.whl")), *pyodide_kernel_wheels.found(), own_wheel.wheel()]
     for wheel in [*compiled, *added]:
         shutil.copyfile(wheel, folder / wheel.name)
-    LOCK.write_text(json.dumps(make_lock([folder / wheel.name for wheel in added]), indent=1, sort_keys=True))
-
-
-def kernel_wheels() -> list[Path]:
-    """The wheels inside JupyterLite's kernel extension. Raises BuildError if it names them otherwise."""
-    found = [wheel for name in KERNEL_NAMES for wheel in KERNEL_WHEELS.glob(f"{name}*.whl")]
-    if len(found) != len(KERNEL_NAMES):
-        raise BuildError(f"{KERNEL_WHEELS} does not hold one wheel each of {', '.join(KERNEL_NAMES)}", "adapt KERNEL_NAMES to the installed version")
-    return found
+    lock = make_lock([folder / wheel.name for wheel in added])
+    use_bytecode(lock)
+    LOCK.write_text(json.dumps(lock, indent=1, sort_keys=True))
 
 
 def make_lock(added: list[Path]) -> dict:
@@ -60,7 +51,16 @@ def make_lock(added: list[Path]) -> dict:
     return lock
 
 
+def use_bytecode(lock: dict) -> None:
+    """Puts the wheels of byte code in the place of those they were made from. What each imports was read off its sources."""
+    for package in lock["packages"].values():
+        if made := bytecode_wheels.compiled(package["file_name"]):
+            (paths.PYODIDE / package["file_name"]).unlink()
+            shutil.copyfile(made, paths.PYODIDE / made.name)
+            package.update(file_name=made.name, sha256=sha256_of(made))
+
+
 STEP = Step(
     "Pyodide distribution", assemble, outputs=(paths.PYODIDE,), inputs=(paths.ROOT / "requirements.txt",),
-    after=(npm.STEP, compiled_wheels.STEP, pure_wheels.STEP, own_wheel.STEP),
+    after=(npm.STEP, compiled_wheels.STEP, pure_wheels.STEP, own_wheel.STEP, bytecode_wheels.STEP),
 )

@@ -26,7 +26,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PREFIX = "/courses/zero/"
 BENCHMARKS = {
     "page": "bench_page", "runner": "bench_runner", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build",
-    "growth": "bench_growth", "peers": "bench_peers", "soak": "bench_soak", "class": "bench_class", "embeds": "bench_embeds",
+    "growth": "bench_growth", "notebook": "bench_notebook", "peers": "bench_peers", "soak": "bench_soak", "class": "bench_class", "embeds": "bench_embeds",
 }
 
 

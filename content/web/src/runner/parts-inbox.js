@@ -57,7 +57,7 @@ export class PartsInbox {
  * Some servers say that a .gz file is an encoding, and then the browser has unpacked it already.
  * @param {ByteStream} stream @returns {Promise<ArrayBuffer>}
  */
-async function unpacked(stream) {
+export async function unpacked(stream) {
   const [peeked, whole] = stream.tee();
   const reader = peeked.getReader();
   const { value } = await reader.read();

@@ -1,0 +1,116 @@
+"""The first lesson as a notebook: Run All to the slider and the first plot, beside a plain JupyterLite; and a drag of it.
+
+Each visit has an empty cache. Run All is clicked when the kernel says that it is idle; the time from navigation has the
+kernel's start in it. A drag is one step of the slider by its keyboard, to the picture that follows, beside an `interact`
+that draws the same chart anew with pyplot in the same kernel.
+"""
+
+import statistics
+import threading
+import time
+
+from plain_lab import NOTEBOOK, plain_site
+from publish.serve import make_server
+from rows import Row
+
+ROUNDS = 3
+DRAGS = 20
+WAIT_MS = 240_000
+TALL = {"width": 1280, "height": 9000}  # JupyterLab renders what is in view only
+IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
+DRAWN = "() => document.querySelector('.jp-Notebook .noUi-handle') && document.querySelector('.jp-Notebook img.widget-image')?.naturalWidth >= 600"
+ALL_RUN = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')]
+    .every((prompt) => /^\\[\\d+\\]:$/.test(prompt.textContent.trim()))"""
+NAIVE = """
+import matplotlib.pyplot as plt
+from ipywidgets import SelectionSlider, interact
+from lessonkit.chart_text import category_name
+from zeroledger import CARDS, format_bytes
+def redraw(ranks):
+    figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+    ledgers = [ledger(7e9, ranks, stage) for stage in range(4)]
+    bottoms = [0] * 4
+    for at, row in enumerate(ledgers[0].rows):
+        heights = [one.rows[at].bytes_per_rank / 1e9 for one in ledgers]
+        axes.bar(range(4), heights, 0.62, bottom=bottoms, label=category_name(row.category, "en"))
+        bottoms = [low + high for low, high in zip(bottoms, heights)]
+    for place, one in enumerate(ledgers):
+        axes.text(place, bottoms[place], format_bytes(one.model_states_bytes_per_rank), ha="center", va="bottom", fontsize=9)
+    axes.set_ylim(0, 1.14 * max(bottoms))
+    for card in CARDS:
+        if card.memory_bytes / 1e9 < 1.14 * max(bottoms):
+            axes.axhline(card.memory_bytes / 1e9, linestyle="--", linewidth=0.9)
+            axes.text(3.4, card.memory_bytes / 1e9, card.name, va="bottom", fontsize=8)
+    axes.set_xticks(range(4), [f"stage {stage}" for stage in range(4)])
+    axes.set_ylabel("GB per rank"); axes.set_title("7B parameters")
+    figure.legend(loc="outside lower center", ncols=len(ledgers[0].rows), frameon=False, fontsize=9)
+    plt.show()
+interact(redraw, ranks=SelectionSlider(options=[2**n for n in range(11)], value=8));
+""".strip()
+# One step of the slider in the cell, there and back; ms from the key to the frame that has the new picture.
+STEPS = """async ([selector, picture, steps]) => {
+    const cell = [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].findLast((cell) => cell.querySelector(selector + ' .noUi-handle, .noUi-handle') && cell.querySelector(picture));
+    const handle = cell.querySelector('.noUi-handle');
+    const frame = () => new Promise(requestAnimationFrame);
+    const shown = () => cell.querySelector(picture)?.src;
+    const idle = () => document.querySelector('.jp-Notebook-ExecutionIndicator[data-status=idle]');
+    const took = [];
+    for (let step = 0; step < steps; step += 1) {
+        while (!idle()) await frame();
+        const before = shown();
+        const started = performance.now();
+        handle.dispatchEvent(new KeyboardEvent('keydown', { key: step % 2 ? 'ArrowLeft' : 'ArrowRight', bubbles: true, cancelable: true }));
+        while (!shown() || shown() === before || !cell.querySelector(picture).complete) await frame();
+        took.push(performance.now() - started);
+    }
+    return took;
+}"""
+KIT, PYPLOT = "img.widget-image", ".jp-OutputArea-output img"
+
+
+def measure(bench):
+    plain = make_server(plain_site(), 0)
+    threading.Thread(target=plain.serve_forever, daemon=True).start()
+    ours, theirs, drags, redraws = [], [], [], []
+    for _ in range(bench.rounds(ROUNDS)):
+        ours.append(visit(bench, bench.url, drags, redraws))
+        theirs.append(visit(bench, f"http://127.0.0.1:{plain.server_port}/"))
+    plain.shutdown()
+    for at, (what, target) in enumerate((("Run All → slider and first plot", 0.6), ("  navigation → kernel idle", None), ("  navigation → first plot", None))):
+        mine, other = (statistics.median(times[at] for times in visits) for visits in (ours, theirs))
+        yield Row(f"notebook: {what}" if target else what, mine, "s", "plain JupyterLite", other, target)
+    yield Row("notebook: slider drag → new chart", statistics.median(drags), "ms", "pyplot anew each time", statistics.median(redraws), 0.5)
+
+
+def visit(bench, url, drags=None, redraws=None) -> tuple[float, float, float]:
+    """Seconds from Run All to the plot, from navigation to an idle kernel, and from navigation to the plot."""
+    context = bench.browser.new_context(viewport=TALL)
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    started = time.monotonic()
+    page.goto(f"{url}lab/index.html?path={NOTEBOOK}", wait_until="commit")
+    page.locator(IDLE).wait_for()
+    idle = time.monotonic()
+    page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
+    page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
+    page.wait_for_function(DRAWN)
+    drawn = time.monotonic()
+    if drags is not None:
+        page.wait_for_function(ALL_RUN)
+        drags += page.evaluate(STEPS, ["", KIT, DRAGS])
+        run_new_cell(page, NAIVE)
+        page.wait_for_function(f"() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].at(-1).querySelector('{PYPLOT}')?.naturalWidth > 0")
+        redraws += page.evaluate(STEPS, ["", PYPLOT, DRAGS])
+    context.close()
+    return drawn - idle, idle - started, drawn - started
+
+
+def run_new_cell(page, source) -> None:
+    """Adds a cell at the end and runs it."""
+    page.locator(".jp-Notebook .jp-Cell").last.click(position={"x": 40, "y": 10})
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    page.keyboard.insert_text(source)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(ALL_RUN)
