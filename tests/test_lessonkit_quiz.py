@@ -174,6 +174,45 @@ def test_predictions_are_listed_confident_errors_first_and_exported_as_the_page_
     assert exported["predictions"]["zero3-70b-48"]["value"] is None
 
 
+def test_in_a_notebook_the_record_outlives_the_kernel(tmp_path, monkeypatch):
+    file = tmp_path / record.FILE_NAME
+    monkeypatch.setattr(record, "_file", lambda: file)
+    predict("zero2-20b-10", "68 GB", 3)
+    record.forget()  # another kernel
+    assert record.made()["zero2-20b-10"]["text"] == "68 GB"
+    predict("adam-20b-total", "40 GB", 1)
+    predict("zero2-20b-10", "70 GB", 1)
+    assert json.loads(file.read_text()) == json.loads(record.as_json())
+    assert {name: made["text"] for name, made in record.made().items()} == {"zero2-20b-10": "70 GB", "adam-20b-total": "40 GB"}
+    table = lessonkit.calibration().table.value
+    assert bank.load("adam-20b-total").prompt("en") in table and "kept in zero-predictions.json" in table
+
+
+@pytest.mark.parametrize("written", ["{", "[1]", '{"zero": "other"}', '{"zero": "predictions", "predictions": {"a": 1}, "quiz": {}}'])
+def test_a_file_of_somebody_else_is_left_as_it_is(tmp_path, monkeypatch, written):
+    file = tmp_path / record.FILE_NAME
+    file.write_text(written)
+    monkeypatch.setattr(record, "_file", lambda: file)
+    predict("zero2-20b-10", "68 GB", 3)
+    assert file.read_text() == written and list(tmp_path.iterdir()) == [file]
+    assert list(record.made()) == ["zero2-20b-10"] and "import" in lessonkit.calibration().table.value
+
+
+def test_outside_a_notebook_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    predict("zero2-20b-10", "68 GB", 3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exercise_that_is_gone_is_passed_over(tmp_path, monkeypatch):
+    file = tmp_path / record.FILE_NAME
+    monkeypatch.setattr(record, "_file", lambda: file)
+    predict("zero2-20b-10", "68 GB", 3)
+    file.write_text(file.read_text().replace("zero2-20b-10", "gone"))
+    record.forget()
+    assert "No predictions" in lessonkit.calibration().html()
+
+
 def test_the_quiz_answers_are_exported_in_the_pages_own_form():
     """tests/js/quiz_data.test.js and calibration.test.js hold the page to it; here the names and kinds of the fields."""
     cards = {card.item.bank_id: card for card in lessonkit.quiz("stages", "a").cards}

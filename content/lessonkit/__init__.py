@@ -10,7 +10,7 @@ __all__ = ["calibration", "explore", "parallel", "predict", "quiz", "timeline", 
 
 
 def calibration():
-    """The predictions made in this kernel beside the results, and a file with them for the site's page "My calibration"."""
+    """The predictions made in notebooks beside the results, and a file with them for the site's page "My calibration"."""
     from .own_predictions import Calibration
 
     return Calibration()

@@ -1,4 +1,4 @@
-"""The predictions of this kernel beside the results, and the file that takes them to the site's page "My calibration"."""
+"""The predictions made in notebooks beside the results, and the file that takes them to the site's page "My calibration"."""
 
 from base64 import b64encode
 from html import escape
@@ -7,7 +7,7 @@ from math import log
 import ipywidgets as widgets
 
 from . import record
-from .bank import judge, load
+from .bank import ids, judge, load
 from .controls import Shown, stack
 from .feedback import amount, error_text
 from .i18n import language, text
@@ -45,8 +45,10 @@ class Calibration(Shown):
 
 
 def judged() -> list[tuple]:
-    """(exercise, prediction, feedback) of each prediction that was not skipped."""
-    rows = [(load(exercise_id), prediction) for exercise_id, prediction in record.made().items() if prediction["value"] is not None]
+    """(exercise, prediction, feedback) of each prediction that was not skipped, of exercises that there still are."""
+    known = set(ids())
+    rows = [(load(exercise_id), prediction) for exercise_id, prediction in record.made().items()
+            if exercise_id in known and prediction["value"] is not None]
     return [(exercise, prediction, judge(exercise, prediction["value"])) for exercise, prediction in rows]
 
 
@@ -63,8 +65,8 @@ def download_html(lang: str) -> str:
     """A link that holds the file itself, so that nothing is sent anywhere."""
     address = f"data:application/json;base64,{b64encode(record.as_json().encode()).decode()}"
     words = text("kit.calibration.download", lang, name=record.FILE_NAME)
-    return (f'<p><a href="{address}" download="{record.FILE_NAME}" style="text-decoration:underline">{escape(words)}</a><br>'
-            f'{escape(text("kit.calibration.take_along", lang))}</p>')
+    where = text("kit.calibration.kept", lang, name=record.FILE_NAME) if record.is_kept() else text("kit.calibration.take_along", lang)
+    return f'<p><a href="{address}" download="{record.FILE_NAME}" style="text-decoration:underline">{escape(words)}</a><br>{escape(where)}</p>'
 
 
 def _row(exercise, prediction, feedback, lang):

@@ -116,6 +116,7 @@ def test_the_lesson_runs_and_the_slider_moves_the_chart(notebook):
     check_predict(notebook)
     check_ten_drags(notebook)
     check_labels(notebook)
+    assert '"14 GB"' in notebook.run_new_cell("print(open('zero-predictions.json').read())")
     assert notebook.failures() == []
 
 
