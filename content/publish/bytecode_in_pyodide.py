@@ -17,6 +17,10 @@ import zipfile
 LEFT_OUT = (
     "idlelib/", "turtledemo/", "ensurepip/", "lib2to3/", "test/", "tkinter/", "venv/", "__phello__/", "site-packages/",
     "ctypes/macholib/", "asyncio/windows_", "multiprocessing/popen_spawn_win32.py", "_pyrepl/", "wsgiref/", "xmlrpc/",
+    # These need modules in C that Pyodide does not have: importing them fails either way.
+    "concurrent/futures/interpreter.py", "concurrent/interpreters/", "encodings/mbcs.py", "encodings/oem.py",
+    "multiprocessing/forkserver.py", "multiprocessing/popen_forkserver.py", "multiprocessing/resource_tracker.py",
+    "multiprocessing/shared_memory.py", "multiprocessing/synchronize.py",
     "ftplib.py", "imaplib.py", "mailbox.py", "poplib.py", "smtplib.py", "turtle.py", "zipapp.py", "_pyio.py",
 )
 KEPT = ("_pyrepl/__init__.py", "_pyrepl/pager.py", "_pyrepl/trace.py", "_pyrepl/types.py", "_pyrepl/utils.py")  # for help(), pdb and doctest
