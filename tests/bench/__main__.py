@@ -25,7 +25,7 @@ from publish.serve import make_server  # noqa: E402
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--enable-precise-memory-info")
 PREFIX = "/courses/zero/"
 BENCHMARKS = {
-    "page": "bench_page", "wire": "bench_wire", "runner": "bench_runner", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build",
+    "page": "bench_page", "wire": "bench_wire", "runner": "bench_runner", "guard": "bench_guard", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build",
     "growth": "bench_growth", "notebook": "bench_notebook", "peers": "bench_peers", "soak": "bench_soak", "class": "bench_class", "embeds": "bench_embeds",
 }
 

@@ -1,4 +1,4 @@
-"""The runner beside a bare loadPyodide() in a worker: how soon the first output comes, and what the guard costs.
+"""The runner beside a bare loadPyodide() in a worker: how soon the first output comes.
 
 "First visit" is a new profile (empty cache), "later visit" a new page of the same profile, after the reader stayed on the
 first until its snapshot was kept. Times are milliseconds from the click (the call of run, or of loadPyodide) to the value of
@@ -11,7 +11,6 @@ from rows import Row
 from runner_page import SNAPSHOTS_KEPT, visit
 
 ROUNDS = 5
-LOOPS_A_ROUND = 6
 READS_MS = 4000  # the reader reads, and the spare starts; after a kill, the killed thread burns on for about two seconds
 FIRST, LATER = "loadPyodide, first visit", "loadPyodide, later visit"
 # What issue 9 asks: at most this share of the bare start.
@@ -22,22 +21,19 @@ CASES = {
     "after a kill, with a spare": (LATER, 0.02),
     "after a kill, without a spare": (LATER, 0.25),
 }
-GUARDED, UNGUARDED, GUARD_TARGET = "loop in the sandbox", "loop in a bare worker", 1.08
 
 BARE = """(source) => new Promise((resolve, reject) => {
     const started = performance.now();
     const pyodide = new URL('../pyodide/', location.href);
     const script = `import { loadPyodide } from '${pyodide}pyodide.mjs';
         const py = await loadPyodide({ indexURL: '${pyodide}' });
-        const run = () => postMessage(py.runPython(${JSON.stringify(source)}));
-        onmessage = run;
-        run();`;
+        onmessage = (event) => postMessage(py.runPython(event.data));
+        postMessage(py.runPython(${JSON.stringify(source)}));`;
     const worker = new Worker(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), { type: 'module' });
     window.bareWorker = worker;
     worker.onmessage = () => resolve(performance.now() - started);
     worker.onerror = (event) => reject(new Error(event.message));
 })"""
-BARE_AGAIN = "() => new Promise((resolve) => { bareWorker.onmessage = (event) => resolve(event.data); bareWorker.postMessage(0); })"
 TIMED_RUN = """async (options) => {
     const started = performance.now();
     const result = await runner.run('1 + 1', options);
@@ -45,18 +41,15 @@ TIMED_RUN = """async (options) => {
     return performance.now() - started;
 }"""
 KILL = "() => runner.run('sum(range(10**12))', { limitMs: 50 }).then((result) => result.status)"
-LOOP = "import time\nt = time.perf_counter()\nx = 0\nfor i in range(3_000_000): x += i & 3\ntime.perf_counter() - t"
-SANDBOX_LOOP = "source => go(source).then((result) => Number(result.value))"
 
 
 def measure(bench):
-    """Rows of the cases above and of the guard's cost (fastest of each: whatever else runs can only make a loop slower)."""
-    times = {name: [] for name in (*CASES, FIRST, LATER, GUARDED, UNGUARDED)}
+    """Rows of the cases above."""
+    times = {name: [] for name in (*CASES, FIRST, LATER)}
     for _ in range(bench.rounds(ROUNDS)):
         measure_once(bench, times)
     for name, (base, target) in CASES.items():
         yield Row(name, statistics.median(times[name]), "ms", base, statistics.median(times[base]), target)
-    yield Row("guard on a pure-Python loop, fastest", min(times[GUARDED]), "ms", UNGUARDED, min(times[UNGUARDED]), GUARD_TARGET)
 
 
 def measure_once(bench, times):
@@ -86,14 +79,4 @@ def measure_later_visit(context, bench, times):
     page.wait_for_timeout(READS_MS)
     page.evaluate(TIMED_RUN, {"fresh": True})  # uses up the spare
     times["after a kill, without a spare"].append(page.evaluate(TIMED_RUN, {"fresh": True}))
-    measure_guard(page, times)
     page.close()
-
-
-def measure_guard(page, times):
-    """One loop in the sandbox and in a bare worker, in turn."""
-    page.evaluate(BARE, LOOP)
-    for _ in range(LOOPS_A_ROUND):
-        times[GUARDED].append(1000 * page.evaluate(SANDBOX_LOOP, LOOP))
-        times[UNGUARDED].append(1000 * page.evaluate(BARE_AGAIN))
-    page.evaluate("bareWorker.terminate()")
