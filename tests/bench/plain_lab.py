@@ -21,7 +21,7 @@ INSTALL = "%pip install -q zeroledger ipywidgets matplotlib"
 # Two that ours does without: the kernel has the widgets' scripts from an extension of the lab.
 PYPI_ONLY = ("comm", "ipywidgets")
 FROM_PYPI = "jupyterlab_widgets==3.0.17"
-CONFIG = {"LiteBuildConfig": {"apps": ["lab"], "no_sourcemaps": True}}
+CONFIG = {"LiteBuildConfig": {"apps": ["lab", "repl"], "no_sourcemaps": True}}
 # Nothing but this machine is there to ask.
 SETTINGS = {"jupyter-lite-schema-version": 0, "jupyter-config-data": {"litePluginSettings": {labextension.KERNEL_PLUGIN: {"disablePyPIFallback": True}}}}
 
