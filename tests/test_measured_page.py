@@ -4,6 +4,7 @@ import ast
 import html
 import json
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from publish.lessons import LANGUAGES
 from publish.local_notebooks import archive_name, local_lessons, write_archive
 from publish.measured_page import example_files, examples
 from publish.truth_table import GROUPS, TRUTH, group_name, in_words, tolerance_in_words, truth
-from zeroledger import explain
+from zeroledger import budget, explain
 from zeroledger.measured import CATEGORIES, INSTANT_NAMES, METERS
 from zeroledger.peers_reasons import REASONS
 from zeroledger.snapshot_curves import KINDS
@@ -76,6 +77,26 @@ def test_the_truth_table(tmp_path):
     assert (states.count, states.met, states.rows[0].ranks) == (1, 0, "2")
     assert meters.missing == (("device memory", "no CUDA device here"),) and not meters.rows
     assert truth(tmp_path / "none.json") is None
+
+
+WORDS = """
+import {{ instantWords }} from '{module}';
+const [names, strings] = JSON.parse(process.argv[1]);
+console.log(JSON.stringify(names.map((name) => instantWords(name, strings))));
+"""
+
+
+def test_every_instant_of_a_budget_has_words():
+    names = {instant.name for engine, stages in (("ideal", (0, 1, 3)), ("fsdp2", (3,)), ("deepspeed", (0, 2, 3))) for stage in stages
+             for recompute in ("none", "full") for chunks in (1, 4)
+             for instant in budget("llama-2-7b", mesh=4, stage=stage, engine=engine, recompute=recompute, loss_chunks=chunks).instants}
+    module = (CONTENT / "web/src/page/instant-words.js").as_uri()
+    for lang in LANGUAGES:
+        strings = {key: words[lang] for key, words in i18n.strings().items() if key.startswith("page.instant.")}
+        done = subprocess.run(["node", "--input-type=module", "-e", WORDS.format(module=module), json.dumps([sorted(names), strings])],
+                              capture_output=True, text=True, check=True)
+        told = json.loads(done.stdout)
+        assert told == sorted(names) if lang == "en" else None not in told and len(set(told)) == len(names)
 
 
 def test_the_record_is_told_in_both_languages(tmp_path):

@@ -5,6 +5,7 @@
 import { amount } from './amount.js';
 import { COLOURS, Curve, curveSvg, unitFor } from './curve.js';
 import { escapeHtml, fill, formatBytes, groupDigits } from './format.js';
+import { instantWords } from './instant-words.js';
 
 /**
  * @typedef {Record<string, string>} Strings
@@ -73,9 +74,9 @@ function percent({ difference_bytes: difference, measured_bytes: measured }) {
   return measured ? `<small>(${difference > 0 ? '+' : difference < 0 ? '−' : ''}${Math.abs((100 * difference) / measured).toFixed(1)}%)</small>` : '';
 }
 
-/** @param {string} name @param {Strings} strings */
+/** A measured instant's name, or a predicted one's. @param {string} name @param {Strings} strings */
 function instantName(name, strings) {
-  return strings[`page.measured.instant.${name}`] ?? name;
+  return strings[`page.measured.instant.${name}`] ?? instantWords(name, strings) ?? name;
 }
 
 /** Each reading with its rows, what is left, and candidates. @param {Told[]} explained @param {Strings} strings */
@@ -95,7 +96,7 @@ function detailHtml(told, strings, isOpen) {
   const rows = told.rows.map((row) => `<tr><th scope="row">${swatch(row.account)}${escapeHtml(kindName(row.account, strings))}</th><td class="zl-amount">${amount(row.predicted_bytes)}</td><td class="zl-amount">${amount(row.measured_bytes)}</td><td class="zl-amount">${amount(row.difference_bytes, true)}</td></tr>`);
   rows.push(`<tr class="zl-highest"><th scope="row">${escapeHtml(t('all'))}</th><td class="zl-amount">${amount(told.predicted_bytes)}</td><td class="zl-amount">${amount(told.measured_bytes)}</td><td class="zl-amount">${amount(told.difference_bytes, true)}</td></tr>`);
   return `<details class="zl-told"${isOpen ? ' open' : ''}><summary>${escapeHtml(t('reading_title', { instant: instantName(told.name, strings), rank: told.rank }))}: ${amount(told.difference_bytes, true)}</summary>`
-    + `<p class="zl-note-small">${escapeHtml(t('predicted_instant'))} <span lang="en">${escapeHtml(told.predicted_instant)}</span></p>`
+    + `<p class="zl-note-small">${escapeHtml(t('predicted_instant'))} ${escapeHtml(instantName(told.predicted_instant, strings))}</p>`
     + `<div class="zl-table" tabindex="0" role="group"><table class="zl-measured"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
     + `<p>${fillHtml(t, 'left', { remainder: amount(told.remainder_bytes, true) })} ${fillHtml(t, told.is_within_range ? 'range_within' : 'range_outside', { low: amount(told.low_bytes), high: amount(told.high_bytes) })}`
     + `${told.reserve_bytes === null ? '' : ` ${fillHtml(t, 'reserve', { reserve: amount(told.reserve_bytes) })}`}${told.outside_bytes === null ? '' : ` ${fillHtml(t, 'outside_allocator', { outside: amount(told.outside_bytes) })}`}</p>`
@@ -129,7 +130,7 @@ function predictedHtml({ explained, predicted, stage_of_rank: stages }, strings,
     const level = own.length ? Math.max(...own.map((/** @type {Told} */ told) => told.measured_bytes)) : null;
     const curve = new Curve(data, level);
     const unit = unitFor(curve.sum(curve.peak));
-    const peak = t('predicted_peak', { bytes: formatBytes(curve.sum(curve.peak), unit), instant: data.names[curve.peak] });
+    const peak = t('predicted_peak', { bytes: formatBytes(curve.sum(curve.peak), unit), instant: instantName(data.names[curve.peak], strings) });
     const levelText = level === null ? '' : t('measured_level', { bytes: formatBytes(level, unit) });
     const title = Object.keys(predicted).length > 1 ? t('predicted_title_stage', { stage }) : t('predicted_title');
     return figureHtml(curve, strings, `${id}-p${stage}`, { unit, title, peak, level, levelText, reserved: '', axis: t('axis_instants') });
