@@ -19,6 +19,7 @@ import { instantWords } from './instant-words.js';
 const WIDTHS = { wide: 680, narrow: 320 };
 const MOST_CANDIDATES = 4;
 const OPEN_DETAILS = 2; // of the readings that lie outside their range
+const NEAR = 0.001; // of the reading: some bytes of rounding, not worth a search
 
 /** @param {Strings} strings */
 function texts(strings) {
@@ -64,9 +65,15 @@ function summaryHtml({ explained, num_readings: count }, strings) {
   const heads = ['instant', 'rank', 'meter', 'predicted', 'measured', 'difference', 'verdict'].map((name) => `<th scope="col">${escapeHtml(t(`column.${name}`))}</th>`);
   const rows = explained.map((/** @type {Told} */ told) => `<tr><th scope="row">${escapeHtml(instantName(told.name, strings))}</th><td>${told.rank}</td><td>${escapeHtml(t(`meter.${told.meter}`))}</td>`
     + `<td class="zl-amount">${amount(told.predicted_bytes)}</td><td class="zl-amount">${amount(told.measured_bytes)}</td><td class="zl-amount">${amount(told.difference_bytes, true)} ${percent(told)}</td>`
-    + `<td>${escapeHtml(t(told.is_within_range ? 'within' : 'outside'))}</td></tr>`);
+    + `<td>${escapeHtml(t(verdict(told)))}</td></tr>`);
   const more = count > explained.length ? `<p>${escapeHtml(t('readings_cut', { shown: explained.length, count }))}</p>` : '';
   return `<div class="zl-table" tabindex="0" role="group" aria-label="${escapeHtml(t('summary_title'))}"><table class="zl-measured"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>${more}`;
+}
+
+/** @param {Told} told @returns {'within'|'near'|'outside'} */
+function verdict({ is_within_range: isWithin, difference_bytes: difference, measured_bytes: measured }) {
+  if (isWithin) return 'within';
+  return Math.abs(difference) <= NEAR * measured ? 'near' : 'outside';
 }
 
 /** @param {Told} told */
@@ -83,7 +90,7 @@ function instantName(name, strings) {
 function detailsHtml(explained, strings) {
   let open = OPEN_DETAILS;
   return explained.map((told) => {
-    const isOpen = (!told.is_within_range || explained.length === 1) && open > 0;
+    const isOpen = (verdict(told) === 'outside' || explained.length === 1) && open > 0;
     if (isOpen) open -= 1;
     return detailHtml(told, strings, isOpen);
   }).join('');
