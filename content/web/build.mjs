@@ -25,6 +25,10 @@ const parts = {
   stdlib: await readFile(join(byteCode, 'stdlib.zip.gz')),
   zeroledger: await readFile(join(byteCode, 'zeroledger.zip.gz')),
 };
+// The runner puts that function in parentheses (runner/parts-inbox.js).
+if (!/^async function _createPyodideModule\(.*\}export default _createPyodideModule;\n$/s.test(parts.asm.toString())) {
+  throw new Error('pyodide.asm.mjs is not one function and its export any more: adapt runner/parts-inbox.js');
+}
 const lock = JSON.parse(await readFile(join(pyodide, 'pyodide-lock.json'), 'utf8'));
 
 const common = {
@@ -98,11 +102,10 @@ async function classicScript(name) {
   return text;
 }
 
-/** @param {string} interpreter the interpreter's script */
-async function writeSandbox(interpreter) {
-  const [frame, supervisor, template] = await Promise.all([
+/** @param {{interpreter: string, supervisor: string}} workers their scripts */
+async function writeSandbox({ interpreter, supervisor }) {
+  const [frame, template] = await Promise.all([
     classicScript('runner/frame.js'),
-    classicScript('runner/supervisor.js'),
     readFile(join(source, 'runner/sandbox.html'), 'utf8'),
   ]);
   const values = {
@@ -115,9 +118,9 @@ async function writeSandbox(interpreter) {
   await writeFile(join(outdir, 'sandbox.html'), html);
 }
 
-/** @param {string} interpreter @returns {string} a hash of all that decides what Python's memory looks like */
-function snapshotKeyOf(interpreter) {
-  const hash = createHash('sha256').update(interpreter);
+/** @param {{interpreter: string, supervisor: string}} workers @returns {string} a hash of all that decides what is kept for a later visit */
+function snapshotKeyOf({ interpreter, supervisor }) {
+  const hash = createHash('sha256').update(interpreter).update(supervisor);
   for (const bytes of Object.values(parts)) hash.update(bytes);
   return hash.digest('hex').slice(0, 20);
 }
@@ -128,6 +131,6 @@ async function writeServiceWorker() {
 }
 
 await mkdir(outdir, { recursive: true });
-const interpreter = await classicScript('runner/interpreter.js');
-const snapshotKey = snapshotKeyOf(interpreter);
-await Promise.all([bundleEntries(snapshotKey), bundleClassic(snapshotKey), writeSandbox(interpreter), writeServiceWorker()]);
+const workers = { interpreter: await classicScript('runner/interpreter.js'), supervisor: await classicScript('runner/supervisor.js') };
+const snapshotKey = snapshotKeyOf(workers);
+await Promise.all([bundleEntries(snapshotKey), bundleClassic(snapshotKey), writeSandbox(workers), writeServiceWorker()]);

@@ -13,8 +13,11 @@ afterEach(() => {
 });
 
 test('what was kept comes back', async () => {
-  globalThis.caches = { match: async () => new Response(new Uint8Array([1, 2, 3])) };
-  assert.equal((await store().read()).byteLength, 3);
+  globalThis.caches = { match: async () => new Response(new Uint8Array([1, 2, 3]), { headers: { 'Zero-Sizes': '1,2' } }) };
+  const { blob, sizes } = await store().read();
+  assert.deepEqual([blob.size, sizes], [3, [1, 2]]);
+  globalThis.caches = { match: async () => new Response('') };
+  assert.equal(await store().read(), 'refused');
 });
 
 test('nothing kept, storage blocked, no storage: none', async () => {

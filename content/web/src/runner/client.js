@@ -9,6 +9,7 @@ import { SnapshotStore } from './snapshot-store.js';
 /** @typedef {import('./protocol.js').RunResult} RunResult */
 /** @typedef {import('./protocol.js').OutputKind} OutputKind */
 /** @typedef {import('./protocol.js').ResultMode} ResultMode */
+/** @typedef {import('./kept-python.js').KeptPython} KeptPython */
 /** @typedef {'idle'|'loading'|'ready'|'running'|'failed'} RunnerState */
 /** @typedef {'fetching'|'starting'|null} LoadStep */
 
@@ -28,6 +29,7 @@ import { SnapshotStore } from './snapshot-store.js';
 
 const COUNTDOWN_AFTER_MS = 10_000;
 const BOOT_DEADLINE_MS = 120_000;
+const FETCH_AFTER_MS = 200; // by then the browser's own store has mostly answered
 // The supervisor ends every run in time; if it does not even say so, its process is gone.
 const SILENCE_MS = { run: 15_000, stop: 8_000 };
 
@@ -56,7 +58,9 @@ export class Runner extends EventTarget {
     this.runningId = null;
     /** @type {MessagePort|null} */
     this.port = null;
-    /** @type {any[]} */
+    /** @type {PartsLoader|undefined} */
+    this.loader = undefined;
+    /** Sent, and to be sent again if Python has to start anew. @type {any[]} */
     this.outbox = [];
     /** Set to a function to see every message: (direction, message). @type {((direction: string, message: any) => void)|null} */
     this.log = null;
@@ -75,42 +79,76 @@ export class Runner extends EventTarget {
   /** Begin loading Python; does nothing when that has begun. After a failure it tries again. */
   start() {
     if (this.phase !== 'idle' && this.phase !== 'failed') return;
-    this.progress = { loadedBytes: 0, totalBytes: 0 };
     this.setState('loading', 'fetching');
-    this.load();
+    this.bootTimer = setTimeout(() => this.fail('Python did not start within two minutes'), BOOT_DEADLINE_MS);
+    this.load(this.readKept());
   }
 
-  async load() {
-    const loader = new PartsLoader(this.siteBase, (progress) => this.onProgress(progress), this.options.fetch);
+  /** @param {Promise<KeptPython|'refused'|null>} reading what an earlier visit kept */
+  async load(reading) {
     const sandbox = openSandbox(bundledFile('sandbox.html'));
     this.sandbox = sandbox;
-    this.loader = loader;
+    this.progress = { loadedBytes: 0, totalBytes: 0 };
     sandbox.port.onmessage = (event) => this.receive(event.data);
-    this.bootTimer = setTimeout(() => this.fail('Python did not start within two minutes'), BOOT_DEADLINE_MS);
-    const send = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer) =>
-      sandbox.port.postMessage(message, transfer);
     // The port keeps what is sent until the frame has its end.
     sandbox.connected.catch((error) => this.fail(error.message));
     try {
-      const [isAsBuilt, snapshot] = await Promise.all([
-        loader.deliverTo((name, chunk) => send({ type: 'part', name, chunk }, chunk ? [chunk.buffer] : [])),
-        this.sendSnapshot(send),
-      ]);
-      const makeSnapshot = isAsBuilt && snapshot === 'none' && this.snapshots.isUsable;
-      send({ type: 'sent', useSnapshot: isAsBuilt && snapshot === 'sent', makeSnapshot }, []);
+      const kept = await reading;
+      if (this.sandbox !== sandbox) return;
+      if (kept === null || kept === 'refused') await this.sendParts(sandbox.port, kept !== 'refused');
+      else this.sendKept(sandbox.port, kept);
       if (this.phase === 'loading') this.setState('loading', 'starting');
     } catch (error) {
       if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
     }
   }
 
-  /** @param {(message: any, transfer: Transferable[]) => void} send @returns {Promise<'sent'|'none'|'refused'>} */
-  async sendSnapshot(send) {
-    const bytes = await this.snapshots.read();
-    if (bytes === null) return 'none';
-    if (bytes.byteLength === 0) return 'refused';
-    send({ type: 'snapshot', bytes }, [bytes]);
-    return 'sent';
+  /** Mostly at once; else the parts are asked for meanwhile. */
+  async readKept() {
+    const timer = setTimeout(() => this.fetchParts(), FETCH_AFTER_MS);
+    const kept = await this.snapshots.read();
+    clearTimeout(timer);
+    return kept;
+  }
+
+  fetchParts() {
+    this.loader ??= new PartsLoader(this.siteBase, (progress) => this.onProgress(progress), this.options.fetch);
+    return this.loader;
+  }
+
+  dropParts() {
+    this.loader?.abort();
+    this.loader = undefined;
+  }
+
+  /** @param {MessagePort} port @param {KeptPython} kept */
+  sendKept(port, kept) {
+    this.dropParts();
+    port.postMessage({ type: 'kept', kept });
+  }
+
+  /** @param {MessagePort} port @param {boolean} mayKeep whether a snapshot is wanted */
+  async sendParts(port, mayKeep) {
+    const isAsBuilt = await this.fetchParts().deliverTo((name, chunk) => {
+      port.postMessage({ type: 'part', name, chunk }, chunk ? [chunk.buffer] : []);
+    });
+    port.postMessage({ type: 'sent', makeSnapshot: mayKeep && isAsBuilt && this.snapshots.isUsable });
+  }
+
+  /** Python did not start from what an earlier visit kept: start it from its files, in a new sandbox. */
+  startAnew() {
+    this.snapshots.refuse();
+    this.closeSandbox();
+    this.setState('loading', 'fetching');
+    this.load(Promise.resolve('refused'));
+    for (const message of this.outbox) this.sandbox?.port.postMessage(message);
+  }
+
+  closeSandbox() {
+    this.dropParts();
+    this.sandbox?.frame.remove();
+    this.sandbox?.port.close();
+    this.sandbox = undefined;
   }
 
   /** @param {{loadedBytes: number, totalBytes: number}} progress */
@@ -153,8 +191,9 @@ export class Runner extends EventTarget {
   /** @param {any} message */
   post(message) {
     this.log?.('to sandbox', message);
-    if (this.phase === 'ready' || this.phase === 'running') this.sandbox?.port.postMessage(message);
-    else if (message.type === 'stop') this.cancelWaiting(message.id);
+    this.sandbox?.port.postMessage(message);
+    if (this.phase === 'ready' || this.phase === 'running') return;
+    if (message.type === 'stop') this.cancelWaiting(message.id);
     else this.outbox.push(message);
   }
 
@@ -172,18 +211,17 @@ export class Runner extends EventTarget {
     else if (message.type === 'started') this.onStarted(message.id);
     else if (message.type === 'output') this.passOutput(message);
     else if (message.type === 'done') this.finish(message.id, message.result);
-    else if (message.type === 'snapshot') this.snapshots.write(message.bytes);
-    else if (message.type === 'snapshot failed') this.snapshots.refuse();
+    else if (message.type === 'kept') this.snapshots.write(message.kept);
+    else if (message.type === 'kept failed') this.startAnew();
   }
 
   /** @param {boolean} fromSnapshot */
   becomeReady(fromSnapshot) {
     clearTimeout(this.bootTimer);
     this.startedFrom = fromSnapshot ? 'snapshot' : 'files';
-    this.setState('ready', null);
-    const waiting = this.outbox;
     this.outbox = [];
-    for (const message of waiting) this.sandbox?.port.postMessage(message);
+    this.loader = undefined;
+    this.setState('ready', null);
   }
 
   /** @param {number} id */
@@ -232,10 +270,7 @@ export class Runner extends EventTarget {
     if (this.phase === 'failed') return;
     clearTimeout(this.bootTimer);
     if (this.phase === 'loading') this.snapshots.drop(); // in case it was that
-    this.loader?.abort();
-    this.sandbox?.frame.remove();
-    this.sandbox?.port.close();
-    this.sandbox = undefined;
+    this.closeSandbox();
     this.outbox = [];
     this.message = message;
     this.setState('failed', null);

@@ -11,8 +11,13 @@ export class InterpreterHandle {
     this.innerPort = port2;
     /** @type {(message: any) => void} */
     this.onmessage = () => {};
-    /** @type {((bytes: ArrayBuffer) => void)|undefined} */
+    /** @type {((memory: Blob) => void)|undefined} */
     this.onSnapshot = undefined;
+    this.isPrepared = false;
+    this.awake = new Promise((resolve) => {
+      this.worker.onmessage = resolve;
+      this.worker.addEventListener('error', resolve);
+    });
     this.ready = new Promise((resolve, reject) => {
       this.worker.onerror = (event) => reject(new Error(`the Python worker failed: ${event.message ?? 'no details'}`));
       this.port.onmessage = (event) => this.receive(event.data, () => resolve(this), reject);
@@ -22,21 +27,25 @@ export class InterpreterHandle {
 
   /** @param {any} message @param {() => void} resolve @param {(error: Error) => void} reject */
   receive(message, resolve, reject) {
-    if (message.type === 'snapshot') this.takeSnapshot(message.bytes);
+    if (message.type === 'snapshot') this.takeSnapshot(message.memory);
     else if (message.type === 'ready') this.becomeReady(resolve);
     else if (message.type === 'failed') reject(new Error(message.message));
     else this.onmessage(message);
   }
 
-  /** @param {string} text source of pyodide.asm.mjs, ahead of the other parts */
-  sendAsm(text) {
-    this.worker.postMessage({ type: 'asm', text });
+  /** What takes it long to read, ahead of the other parts. @param {Pick<InterpreterParts, 'asm'|'memory'>} parts */
+  prepare({ asm, memory }) {
+    this.worker.postMessage({ type: 'prepare', asm, memory });
+    this.isPrepared = true;
   }
 
-  /** @param {InterpreterParts} parts @param {(bytes: ArrayBuffer) => void} [onSnapshot] wants its memory before anything runs */
+  /** @param {InterpreterParts} parts @param {(memory: Blob) => void} [onSnapshot] wants its memory before anything runs */
   boot(parts, onSnapshot) {
+    if (!this.isPrepared) this.prepare(parts);
     this.onSnapshot = onSnapshot;
-    this.worker.postMessage({ type: 'boot', parts, makeSnapshot: Boolean(onSnapshot) }, [this.innerPort]);
+    const { module, stdlib, zeroledger } = parts;
+    const makeSnapshot = Boolean(onSnapshot);
+    this.worker.postMessage({ type: 'boot', parts: { module, stdlib, zeroledger }, makeSnapshot }, [this.innerPort]);
   }
 
   /** @param {() => void} resolve */
@@ -45,9 +54,9 @@ export class InterpreterHandle {
     resolve();
   }
 
-  /** @param {unknown} bytes */
-  takeSnapshot(bytes) {
-    if (bytes instanceof ArrayBuffer) this.onSnapshot?.(bytes);
+  /** @param {unknown} memory */
+  takeSnapshot(memory) {
+    if (memory instanceof Blob) this.onSnapshot?.(memory);
   }
 
   terminate() {

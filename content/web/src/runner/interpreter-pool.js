@@ -10,7 +10,7 @@ export class InterpreterPool {
   /**
    * @param {string} url of the interpreter's script
    * @param {boolean} keepSpare
-   * @param {(bytes: ArrayBuffer) => void} onSnapshot takes the memory of an interpreter that ran nothing yet
+   * @param {(memory: Blob) => void} onSnapshot takes the memory of an interpreter that ran nothing yet
    */
   constructor(url, keepSpare, onSnapshot) {
     this.url = url;
@@ -29,14 +29,6 @@ export class InterpreterPool {
   async boot(parts) {
     this.parts = parts;
     this.current.boot(parts);
-    await this.current.ready;
-  }
-
-  /** @param {InterpreterParts} parts others than those that did not work */
-  async bootAgain(parts) {
-    this.current.terminate();
-    this.parts = parts;
-    this.current = this.make();
     await this.current.ready;
   }
 

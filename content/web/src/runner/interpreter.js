@@ -3,10 +3,12 @@
 import './hide-import-scripts.js';
 import { CrashStack } from './crash-stack.js';
 import { GuardClock } from './guard.js';
+import { addLateFile } from './late-file.js';
+import { MemoryImage, imageOf } from './memory-image.js';
 import { neuter } from './neuter.js';
 import { OutputBatcher } from './output.js';
 import { MAX_LIMIT_MS, PYTHON_MODULES } from './protocol.js';
-import { capMemory, importText, startPyodide } from './pyodide-boot.js';
+import { capMemory, importModule, startPyodide } from './pyodide-boot.js';
 import pythonSources from './python-sources.js';
 import { makeFlagReader } from './stop-flag.js';
 
@@ -15,28 +17,38 @@ import { makeFlagReader } from './stop-flag.js';
 
 const WARM_UP_AFTER_MS = 150; // a run that was clicked early goes first
 const LEDGER_PATH = '/zeroledger.zip';
+const STDLIB_PATH = '/lib/python314.zip'; // Pyodide's name for it
 
-/** @type {Promise<any>|undefined} */
-let asm;
+/** @typedef {{asm: Promise<any>, image: Promise<MemoryImage|null>}} Prepared */
+/** @typedef {Omit<import('./protocol.js').InterpreterParts, 'asm'|'memory'> & Prepared} Parts */
+
+/** @type {Prepared} */
+let prepared;
 
 self.onmessage = (event) => {
-  const { type, text, parts, makeSnapshot } = event.data;
-  if (type === 'asm') asm = importText(text);
+  const { type, asm, memory, parts, makeSnapshot } = event.data;
+  if (type === 'prepare') prepared = { asm: importModule(asm), image: readImage(memory) };
   if (type === 'boot') {
     self.onmessage = null;
-    asm ??= importText(parts.asm);
-    boot(parts, event.ports[0], makeSnapshot);
+    boot({ ...parts, ...prepared }, event.ports[0], makeSnapshot);
   }
 };
 
+self.postMessage({ type: 'awake' });
+
+/** @param {Blob|null} memory @returns {Promise<MemoryImage|null>} */
+async function readImage(memory) {
+  return memory && new MemoryImage(await memory.arrayBuffer());
+}
+
 /**
- * @param {import('./protocol.js').InterpreterParts} parts
+ * @param {Parts} parts
  * @param {MessagePort} port to the supervisor; only closures below can reach it
  * @param {boolean} makeSnapshot
  */
 async function boot(parts, port, makeSnapshot) {
   const postMessage = MessagePort.prototype.postMessage.bind(port);
-  const post = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer = []) => postMessage(message, transfer);
+  const post = (/** @type {any} */ message) => postMessage(message);
   try {
     const { run, warmUp } = await makeInterpreter(parts, makeSnapshot, post);
     port.onmessage = (event) => run(event.data);
@@ -48,9 +60,9 @@ async function boot(parts, port, makeSnapshot) {
 }
 
 /**
- * @param {import('./protocol.js').InterpreterParts} parts
+ * @param {Parts} parts
  * @param {boolean} makeSnapshot
- * @param {(message: any, transfer?: Transferable[]) => void} post
+ * @param {(message: any) => void} post
  * @returns {Promise<{run: (request: CellRequest) => void, warmUp: () => void}>}
  */
 async function makeInterpreter(parts, makeSnapshot, post) {
@@ -62,12 +74,14 @@ async function makeInterpreter(parts, makeSnapshot, post) {
   const output = new OutputBatcher((pieces) => post({ type: 'output', nonce, pieces }));
   capMemory(() => (memoryRefused = true));
 
-  const pyodide = await startPyodide(parts, /** @type {Promise<any>} */ (asm), clock.poll, makeSnapshot);
-  pyodide.FS.writeFile(LEDGER_PATH, new Uint8Array(parts.zeroledger));
-  if (!parts.snapshot) loadRunner(pyodide);
+  const [asm, image] = await Promise.all([parts.asm, parts.image]);
+  const pyodide = await startPyodide({ ...parts, asm, image }, clock.poll, makeSnapshot);
+  const lateFiles = [addLateFile(pyodide.FS, LEDGER_PATH, parts.zeroledger)];
+  if (image) lateFiles.push(addLateFile(pyodide.FS, STDLIB_PATH, parts.stdlib));
+  else loadRunner(pyodide);
   if (makeSnapshot) postSnapshot(pyodide, post);
   connectOutput(pyodide, output, clock, crash);
-  const { runCell, warmUp } = preparePython(pyodide);
+  const { runCell, warmUp } = preparePython(pyodide, lateFiles);
   pyodide.setInterruptBuffer(new Uint8Array(1)); // makes Python ask; clock.poll is what answers
   // gc.get_objects() in Python can still reach the API object: leave it empty.
   for (const key of Reflect.ownKeys(pyodide)) Reflect.deleteProperty(pyodide, key);
@@ -159,13 +173,12 @@ load`,
 
 /**
  * Send Python's memory as it is now, with what nearly every cell imports. It must hold no JavaScript objects of ours.
- * @param {any} pyodide @param {(message: any, transfer?: Transferable[]) => void} post
+ * @param {any} pyodide @param {(message: any) => void} post
  */
 function postSnapshot(pyodide, post) {
   pyodide.runPython(`__import__('boot').warm_up('${LEDGER_PATH}')`, { filename: '<zero-runner load>' });
   try {
-    const bytes = pyodide.makeMemorySnapshot().buffer;
-    post({ type: 'snapshot', bytes }, [bytes]);
+    post({ type: 'snapshot', memory: imageOf(pyodide) });
   } catch (error) {
     console.warn(`no snapshot of Python: ${describe(error)}`); // a spare all the same
   }
@@ -173,12 +186,17 @@ function postSnapshot(pyodide, post) {
 
 /**
  * @param {any} pyodide
+ * @param {(() => void)[]} lateFiles what reads them
  * @returns {{runCell: (source: string, session: string, result: string) => string, warmUp: () => void}}
  */
-function preparePython(pyodide) {
+function preparePython(pyodide, lateFiles) {
   const boot = pyodide.runPython("__import__('boot')", { filename: '<zero-runner load>' });
   const cellRunner = boot.prepare(LEDGER_PATH);
-  return { runCell: cellRunner.run, warmUp: () => boot.warm_up(LEDGER_PATH) };
+  const warmUp = () => {
+    lateFiles.forEach((read) => read());
+    boot.warm_up(LEDGER_PATH);
+  };
+  return { runCell: cellRunner.run, warmUp };
 }
 
 /** @param {unknown} error */

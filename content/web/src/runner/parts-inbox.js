@@ -5,25 +5,24 @@
 /** @typedef {ReadableStream<Uint8Array<ArrayBuffer>>} ByteStream */
 
 const GZIP_MAGIC = [0x1f, 0x8b];
+// build.mjs makes sure that Pyodide's module is one function and this.
+const ASM_END = 'export default _createPyodideModule;\n';
 
 export class PartsInbox {
   constructor() {
     /** @type {Map<PartName, ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>>} */
     this.inputs = new Map();
-    const wasm = new Response(this.open('wasm'), { headers: { 'Content-Type': 'application/wasm' } });
-    this.module = WebAssembly.compileStreaming(wasm);
-    /** @type {(text: string) => void} */
+    /** The pieces of the module, for as long as it may have to be kept for a later visit. @type {Uint8Array<ArrayBuffer>[]} */
+    this.wasm = [];
+    this.module = WebAssembly.compileStreaming(wasmResponse(this.open('wasm')));
+    /** @type {Uint8Array<ArrayBuffer>[]} */
+    this.asmChunks = [];
+    /** @type {(asm: Blob) => void} */
     this.setAsm = () => {};
-    /** @type {Promise<string>} */
+    /** Not through a stream, which would wait for the compiler. @type {Promise<Blob>} */
     this.asm = new Promise((resolve) => (this.setAsm = resolve));
-    this.asmText = '';
-    this.decoder = new TextDecoder();
     this.stdlib = unpacked(this.open('stdlib'));
     this.zeroledger = unpacked(this.open('zeroledger'));
-    /** @type {(snapshot: ArrayBuffer|null) => void} */
-    this.setSnapshot = () => {};
-    /** @type {Promise<ArrayBuffer|null>} */
-    this.snapshot = new Promise((resolve) => (this.setSnapshot = resolve));
   }
 
   /** @param {PartName} name @returns {ByteStream} what `take` puts in */
@@ -33,24 +32,28 @@ export class PartsInbox {
 
   /** @param {PartName} name @param {Uint8Array<ArrayBuffer>|null} chunk null ends the part */
   take(name, chunk) {
-    if (name === 'asm') this.takeAsm(chunk);
+    if (name === 'wasm' && chunk) this.wasm.push(chunk);
+    if (name === 'asm' && chunk) this.asmChunks.push(chunk);
+    else if (name === 'asm') this.setAsm(eager(new Blob(this.asmChunks)));
     else if (chunk) this.inputs.get(name)?.enqueue(chunk);
     else this.inputs.get(name)?.close();
   }
 
-  /** Not through a stream: its text goes on to the interpreter at once, which else would wait for the compiler. @param {Uint8Array|null} chunk */
-  takeAsm(chunk) {
-    if (chunk) this.asmText += this.decoder.decode(chunk, { stream: true });
-    else this.setAsm(this.asmText + this.decoder.decode());
-  }
-
   /** @returns {Promise<InterpreterParts>} rejects if a part is damaged */
   async complete() {
-    const [module, asm, stdlib, zeroledger, snapshot] = await Promise.all([
-      this.module, this.asm, this.stdlib, this.zeroledger, this.snapshot,
-    ]);
-    return { module, asm, stdlib, zeroledger, snapshot };
+    const [module, asm, stdlib, zeroledger] = await Promise.all([this.module, this.asm, this.stdlib, this.zeroledger]);
+    return { module, asm, stdlib, zeroledger, memory: null };
   }
+}
+
+/** @param {BodyInit} body */
+export function wasmResponse(body) {
+  return new Response(body, { headers: { 'Content-Type': 'application/wasm' } });
+}
+
+/** The same module, its one function in parentheses: engines then read it once and not twice. @param {Blob} asm @returns {Blob} */
+function eager(asm) {
+  return new Blob(['export default(', asm.slice(0, asm.size - ASM_END.length), ')'], { type: 'text/javascript' });
 }
 
 /**

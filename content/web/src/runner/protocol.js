@@ -52,30 +52,25 @@ export const PYTHON_MODULES = ['guard', 'loop', 'tracebacks', 'restore', 'pictur
 /** @typedef {{type: 'stop', id: number}} StopRequest */
 /** @typedef {'wasm'|'asm'|'stdlib'|'zeroledger'} PartName */
 /** @typedef {{type: 'part', name: PartName, chunk: Uint8Array<ArrayBuffer>|null}} PartMessage null ends the part */
-/** @typedef {{type: 'snapshot', bytes: ArrayBuffer}} SnapshotMessage from the page one to start from, to the page one to keep */
-/**
- * @typedef {object} SentMessage that was all
- * @property {'sent'} type
- * @property {boolean} useSnapshot the snapshot fits these parts
- * @property {boolean} makeSnapshot the page would keep one
- */
-/** @typedef {RunRequest|StopRequest|PartMessage|SnapshotMessage|SentMessage} PageMessage */
+/** @typedef {{type: 'kept', kept: import('./kept-python.js').KeptPython}} KeptMessage from the page one to start from, to the page one to keep */
+/** @typedef {{type: 'sent', makeSnapshot: boolean}} SentMessage those were all parts; whether the page would keep a snapshot */
+/** @typedef {RunRequest|StopRequest|PartMessage|KeptMessage|SentMessage} PageMessage */
 
 /** @typedef {[OutputKind, string]} OutputPiece */
 /** @typedef {{type: 'output', id: number, pieces: OutputPiece[]}} OutputMessage */
 /** @typedef {{type: 'done', id: number, result: RunResult}} DoneMessage */
 /** @typedef {{type: 'started', id: number}} StartedMessage the run has left the queue */
 /** @typedef {{type: 'ready', fromSnapshot: boolean} | {type: 'failed', message: string}} BootMessage */
-/** @typedef {{type: 'snapshot failed'}} SnapshotFailedMessage Python did not start from it */
-/** @typedef {OutputMessage|DoneMessage|StartedMessage|BootMessage|SnapshotMessage|SnapshotFailedMessage} SupervisorMessage */
+/** @typedef {{type: 'kept failed'}} KeptFailedMessage Python did not start from it */
+/** @typedef {OutputMessage|DoneMessage|StartedMessage|BootMessage|KeptMessage|KeptFailedMessage} SupervisorMessage */
 
 /**
  * @typedef {object} InterpreterParts what an interpreter is made of
- * @property {string} asm source of pyodide.asm.mjs
+ * @property {Blob} asm source of pyodide.asm.mjs
  * @property {WebAssembly.Module} module
- * @property {ArrayBuffer} stdlib a zip archive of byte code
- * @property {ArrayBuffer} zeroledger another
- * @property {ArrayBuffer|null} snapshot memory to start from
+ * @property {ArrayBuffer|Blob} stdlib a zip archive of byte code
+ * @property {ArrayBuffer|Blob} zeroledger another
+ * @property {Blob|null} memory to start from (memory-image.js)
  */
 
 /**

@@ -11,36 +11,68 @@ const WASM_PAGE_BYTES = 65_536;
 // Pyodide checks the versions named here against its own, and needs no packages.
 const EMPTY_LOCK = { info: PYODIDE_LOCK_INFO, packages: {} };
 
-/** @param {string} source a module's text @returns {Promise<any>} the module */
-export function importText(source) {
-  return import(/* @vite-ignore */ URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+/** @param {Blob} source a module's @returns {Promise<any>} the module */
+export function importModule(source) {
+  return import(/* @vite-ignore */ URL.createObjectURL(source));
 }
 
+/** @typedef {import('./memory-image.js').MemoryImage} MemoryImage */
+
 /**
- * @param {import('./protocol.js').InterpreterParts} parts
- * @param {Promise<any>} asm the imported pyodide.asm.mjs
+ * @param {{asm: any, module: WebAssembly.Module, stdlib: ArrayBuffer|Blob, image: MemoryImage|null}} parts `asm`: the imported
+ *   pyodide.asm.mjs; `stdlib` is used only without an image
  * @param {() => number} poll answers Python's question for signals
  * @param {boolean} willMakeSnapshot
  * @returns {Promise<any>} Pyodide's API
  */
-export async function startPyodide(parts, asm, poll, willMakeSnapshot) {
-  answerFetchesFrom(parts.stdlib);
-  useCompiled(parts.module, poll);
+export async function startPyodide({ asm, module, stdlib, image }, poll, willMakeSnapshot) {
+  giveBlobsAFolder();
+  answerFetchesFrom(image ? new Blob() : stdlib);
+  useCompiled(module, poll);
   return loadPyodide(
     /** @type {any} */ ({
       indexURL: NOWHERE,
       packageBaseUrl: NOWHERE,
-      createPyodideModule: (await asm).default,
+      createPyodideModule: image ? restoring(asm.default, image) : asm.default,
       lockFileContents: EMPTY_LOCK,
       jsglobals: Object.freeze(Object.create(null)),
       stdin: () => null,
       _makeSnapshot: willMakeSnapshot,
-      _loadSnapshot: parts.snapshot ?? undefined,
+      _loadSnapshot: image ? new Uint8Array() : undefined,
     }),
   );
 }
 
-/** @param {ArrayBuffer} stdlib */
+/**
+ * Pyodide restores a memory that it is given whole; the image writes less.
+ * @param {(settings: any) => Promise<any>} create @param {MemoryImage} image
+ */
+function restoring(create, image) {
+  return async (/** @type {any} */ settings) => {
+    settings.INITIAL_MEMORY = image.layout.heapBytes;
+    const module = await create(settings);
+    module.API.restoreSnapshot = () => {
+      image.writeTo(module);
+      return image.layout.objects;
+    };
+    return module;
+  };
+}
+
+/**
+ * Emscripten asks for the folder of its script, and a blob has none. Where that throws, V8 reads the module, which is one
+ * huge function, once more to say where it was.
+ */
+function giveBlobsAFolder() {
+  self.URL = class extends URL {
+    /** @param {string|URL} url @param {string|URL} [base] */
+    constructor(url, base) {
+      super(url, String(base).startsWith('blob:') ? NOWHERE : base);
+    }
+  };
+}
+
+/** @param {ArrayBuffer|Blob} stdlib */
 function answerFetchesFrom(stdlib) {
   self.fetch = async (input) => {
     const url = String(input instanceof Request ? input.url : input);

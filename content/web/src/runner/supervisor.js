@@ -2,7 +2,8 @@
 // its realm. It is a worker of its own so that a background page's throttled timers do not matter.
 
 import { InterpreterPool } from './interpreter-pool.js';
-import { PartsInbox } from './parts-inbox.js';
+import { joined, partsOf } from './kept-python.js';
+import { PartsInbox, wasmResponse } from './parts-inbox.js';
 import { SupervisedRun } from './supervised-run.js';
 
 /** @typedef {import('./protocol.js').PageMessage} PageMessage */
@@ -13,7 +14,7 @@ class Supervisor {
   /** @param {string} interpreterSource @param {boolean} keepSpare */
   constructor(interpreterSource, keepSpare) {
     const url = URL.createObjectURL(new Blob([interpreterSource], { type: 'text/javascript' }));
-    this.pool = new InterpreterPool(url, keepSpare, (bytes) => this.page?.postMessage({ type: 'snapshot', bytes }, [bytes]));
+    this.pool = new InterpreterPool(url, keepSpare, (memory) => this.sendSnapshot(memory));
     /** @type {MessagePort|null} */
     this.page = null;
     /** @type {RunRequest[]} */
@@ -21,56 +22,83 @@ class Supervisor {
     /** @type {SupervisedRun|null} */
     this.running = null;
     this.busy = true; // until the first interpreter is ready
-    /** @type {ArrayBuffer|null} */
-    this.snapshot = null;
-    this.inbox = new PartsInbox();
-    this.inbox.asm.then((text) => this.pool.current.sendAsm(text)); // it takes as long to read as the rest to arrive
+    /** @type {PartsInbox|null} */
+    this.inbox = null;
   }
 
-  /** @param {MessagePort} port */
-  connect(port) {
+  /** Nothing is taken from the page before the interpreter's script runs: a busy supervisor would hold its start up. @param {MessagePort} port */
+  async connect(port) {
     this.page = port;
+    await this.pool.current.awake;
     port.onmessage = (event) => this.receive(event.data);
-    this.bootWhenComplete();
   }
 
   /** @param {PageMessage} message */
   receive(message) {
-    if (message.type === 'part') this.inbox.take(message.name, message.chunk);
-    else if (message.type === 'snapshot') this.snapshot = message.bytes;
-    else if (message.type === 'sent') this.takeEnd(message);
+    if (message.type === 'part') this.takePart(message);
+    else if (message.type === 'sent') this.takeEnd(message.makeSnapshot);
+    else if (message.type === 'kept') this.bootFromKept(message.kept);
     else if (message.type === 'run') this.enqueue(message);
     else if (message.type === 'stop') this.stop(message.id);
   }
 
-  /** @param {import('./protocol.js').SentMessage} message */
-  takeEnd({ useSnapshot, makeSnapshot }) {
-    this.pool.wantsSnapshot = makeSnapshot;
-    this.inbox.setSnapshot(useSnapshot ? this.snapshot : null);
-    this.snapshot = null;
+  /** @param {import('./protocol.js').PartMessage} message */
+  takePart({ name, chunk }) {
+    if (!this.inbox) {
+      this.inbox = new PartsInbox();
+      this.bootFromFiles(this.inbox);
+    }
+    this.inbox.take(name, chunk);
   }
 
-  async bootWhenComplete() {
+  /** @param {boolean} makeSnapshot */
+  takeEnd(makeSnapshot) {
+    this.pool.wantsSnapshot = makeSnapshot;
+    if (this.inbox && !makeSnapshot) this.inbox.wasm = [];
+  }
+
+  /** @param {PartsInbox} inbox */
+  async bootFromFiles(inbox) {
     try {
-      const parts = await this.inbox.complete();
-      await this.boot(parts);
-      this.post({ type: 'ready', fromSnapshot: this.pool.parts?.snapshot != null });
-      this.busy = false;
-      this.next();
+      inbox.asm.then((asm) => this.pool.current.prepare({ asm, memory: null })); // it takes as long to read as the rest to arrive
+      await this.boot(await inbox.complete());
     } catch (error) {
-      this.post({ type: 'failed', message: String(error instanceof Error ? error.message : error) });
+      this.fail(error);
+    }
+  }
+
+  /** @param {import('./kept-python.js').KeptPython} kept */
+  async bootFromKept(kept) {
+    try {
+      const { wasm, ...parts } = partsOf(kept);
+      this.pool.current.prepare(parts);
+      await this.boot({ ...parts, module: await WebAssembly.compileStreaming(wasmResponse(wasm)) });
+    } catch (error) {
+      console.warn(`Python did not start from what an earlier visit kept: ${error}`);
+      this.post({ type: 'kept failed' });
     }
   }
 
   /** @param {import('./protocol.js').InterpreterParts} parts */
   async boot(parts) {
-    try {
-      await this.pool.boot(parts);
-    } catch (error) {
-      if (!parts.snapshot) throw error;
-      this.post({ type: 'snapshot failed' });
-      await this.pool.bootAgain({ ...parts, snapshot: null });
-    }
+    await this.pool.boot(parts);
+    this.post({ type: 'ready', fromSnapshot: parts.memory !== null });
+    this.busy = false;
+    this.next();
+  }
+
+  /** @param {Blob} memory of an interpreter that was started from the files of the inbox */
+  sendSnapshot(memory) {
+    const { inbox, pool: { parts } } = this;
+    if (!inbox || !parts) return;
+    const { asm, stdlib, zeroledger } = parts;
+    this.post({ type: 'kept', kept: joined({ wasm: new Blob(inbox.wasm), asm, stdlib, zeroledger, memory }) });
+    inbox.wasm = [];
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    this.post({ type: 'failed', message: String(error instanceof Error ? error.message : error) });
   }
 
   /** @param {RunRequest} request */
@@ -100,7 +128,7 @@ class Supervisor {
     try {
       await this.run(request);
     } catch (error) {
-      this.post({ type: 'failed', message: String(error instanceof Error ? error.message : error) });
+      this.fail(error);
     }
     this.busy = false;
     this.next();
