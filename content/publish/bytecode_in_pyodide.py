@@ -4,6 +4,7 @@ Its entries are stored as they are: the archive is compressed as a whole, which 
 with code of its own, which is quicker than unpacking each module in Python at its import. A wheel stays a wheel.
 """
 
+import _imp
 import base64
 import csv
 import hashlib
@@ -22,6 +23,11 @@ LEFT_OUT = (
     "multiprocessing/forkserver.py", "multiprocessing/popen_forkserver.py", "multiprocessing/resource_tracker.py",
     "multiprocessing/shared_memory.py", "multiprocessing/synchronize.py",
     "ftplib.py", "imaplib.py", "mailbox.py", "poplib.py", "smtplib.py", "turtle.py", "zipapp.py", "_pyio.py",
+    "asyncio/proactor_events.py", "asyncio/tools.py",
+    # Stand-ins for C modules that are there.
+    "_pydatetime.py", "_py_abc.py",
+    # Python's binary holds these, and imports its own.
+    "importlib/_bootstrap.py", "importlib/_bootstrap_external.py", *(f"{name.replace('.', '/')}.py" for name in _imp._frozen_module_names()),
 )
 KEPT = ("_pyrepl/__init__.py", "_pyrepl/pager.py", "_pyrepl/trace.py", "_pyrepl/types.py", "_pyrepl/utils.py")  # for help(), pdb and doctest
 SITE_PACKAGES = "/lib/python3.14/site-packages"  # what tracebacks name
