@@ -118,6 +118,9 @@ def test_all_faults_of_an_exercise_are_listed_with_their_lines(tree):
     ("print(format_bytes(", "print(frmat_bytes(", "code =", "NameError"),
     ("[prompt]", "[prompt", "[prompt", "not TOML"),
     ("[[mistake]]", '[[hint]]\nen = "Start from {{ 16 * P }}."\nzh-CN = "先想想。"\n\n[[mistake]]', 'en = "Start', "needs a format"),
+    ("{N} ranks, ZeRO", "{{ M | int }} ranks, ZeRO", 'en = "{P}', "'M' is neither"),
+    ("That is stage 3.", "That is stage 3, 14 GB.", 'en = "That is stage 3', "typed by hand"),
+    ("answer =", "draw = { N = [1, 8] }\nanswer =", "draw = { N = [1", "with N=1, "),
 ])
 def test_a_fault_of_an_exercise_names_its_line(tree, old, replacement, snippet, says):
     new(tree, "lesson", "base")

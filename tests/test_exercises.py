@@ -9,6 +9,7 @@ import pytest
 import zeroledger
 from lessonkit import bank
 from lessonkit.expressions import ExpressionError, evaluate
+from lessonkit.i18n import LANGUAGES
 from lessonkit.running import output_of
 from lessonkit.toml_lines import line_of
 
@@ -128,11 +129,26 @@ def test_a_faulty_item_is_refused_with_its_place(old, new, says):
     ("answer * GIB // GB", "ledger(num_params)", "accepted: a finite number above 0"),
     ("answer * GIB // GB", "answer / 0", "mistake[gb-as-gib].value: 'answer / 0' fails: ZeroDivisionError"),
     ("dp_size, stage=2)", "dp_size, stage=7)", "item.toml, answer: "),
+    ('en = "Unit."', 'en = "{{ ranks | int }} ranks."', "item.toml, mistake[gb-as-gib].en: {{ ranks | int }}: "),
+    ('en = "Unit."', 'en = "{{ dp_size }} ranks."', "needs a format"),
 ])
 def test_values_that_cannot_be_told_apart_or_used(old, new, says):
     assert old in ITEM
     with pytest.raises(bank.ExerciseError, match=re.escape(says)):
         bank.parse("item", ITEM.replace(old, new)).evaluate()
+
+
+def test_prompts_and_mistakes_take_figures_that_follow_the_inputs():
+    source = ITEM.replace('7_000_000_000, dp_size = 8 }', '7_000_000_000, dp_size = 8 }\ndraw = { dp_size = [4, 8] }')
+    source = source.replace("on {dp_size}?", "on {{ dp_size | word }} of {{ 2 * dp_size | int }}, {dp_size}?").replace('"Unit."', '"{{ dp_size | int }}."')
+    variants = bank.parse("item", source).variants()
+    assert [one.prompt("en") for one in variants] == ["7B on four of 8, 4?", "7B on eight of 16, 8?"]
+    assert [one.evaluate()["mistakes"][1]["text"]["en"] for one in variants] == ["4.", "8."]
+
+
+def test_a_prompt_whose_figure_fails_is_refused_with_its_place():
+    with pytest.raises(bank.ExerciseError, match=re.escape("item.toml, prompt.en: {{ ranks | int }}: ")):
+        bank.parse("item", ITEM.replace("on {dp_size}?", "on {{ ranks | int }}?")).public()
 
 
 @pytest.mark.parametrize("expression", [
@@ -164,10 +180,16 @@ def test_every_variant_can_be_judged_and_its_code_prints_its_answer(exercise_id)
     exercise = bank.load(exercise_id)
     variants = exercise.variants()
     assert exercise.inputs in [variant.inputs for variant in variants]
-    assert len({variant.prompt("en") for variant in variants}) == len(variants)
+    for lang in LANGUAGES:
+        prompts = {variant.prompt(lang) for variant in variants}
+        assert len(prompts) == len(variants) and not re.search(r"[{}]", "".join(prompts))
     for variant in variants:
-        assert bank.judge(variant, variant.evaluate()["answer"]).verdict == "right"
-        assert output_of(f"from zeroledger import *\n{variant.code}").split() == [str(variant.evaluate()["answer"])]
+        values = variant.evaluate()
+        assert bank.judge(variant, values["answer"]).verdict == "right"
+        assert output_of(f"from zeroledger import *\n{variant.code}").split() == [str(values["answer"])]
+        for mistake in values["mistakes"]:
+            assert bank.judge(variant, mistake["value"]).mistake_id == mistake["id"]
+            assert not re.search(r"[{}]", "".join(mistake["text"].values()))
 
 
 def test_an_item_without_draw_has_no_variants():

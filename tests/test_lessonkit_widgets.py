@@ -8,6 +8,7 @@ import pytest
 
 import lessonkit
 from lessonkit import bank, feedback
+from lessonkit.again import evaluate_again
 from zeroledger import PRESETS
 
 
@@ -218,3 +219,15 @@ class TestPredict:
         again.inputs["dp_size"].value = "0"
         again.commit.click()
         assert "dp_size" in again.result.value and "<table" not in again.result.value
+
+    def test_a_second_try_takes_fractions_where_the_bank_has_some(self):
+        item = bank.load("same-first-update")
+        written = {"extra": "1", "beta1": "0.8", "beta2": "0.95"}
+        other, values = evaluate_again(item, written)
+        assert "β₁ = 0.8, β₂ = 0.95" in other.prompt("en") and values["answer"] == 776
+        with pytest.raises(ValueError, match="beta1"):
+            evaluate_again(item, written | {"beta1": "most"})
+
+    def test_a_second_trys_explanations_follow_its_inputs(self):
+        _, values = evaluate_again(bank.load("tp-activations-70b"), {"seq_length": "4096", "tp_size": "4"})
+        assert values["mistakes"][0]["text"]["en"].startswith("Everything divided by four")

@@ -82,6 +82,9 @@ def write(tmp_path):
     ("{{ 7e9 | short }}", "7B"),
     ("{{ GIB / GB | num 3 }}", "1.074"),
     ("{{ 1 / 8 | pct 1 }}", "12.5%"),
+    ("{{ 8 | word }}, {{ 8 | part }}, {{ 2 | part }}", "eight, an eighth, half"),
+    ("{{ 64 | word }}, {{ 7 | part }}", "64, 1/7"),
+    ("{{ 8 | han }}、{{ 10 | han }}、{{ 16 | han }}、{{ 64 | han }}、{{ 128 | han }}", "八、十、十六、六十四、128"),
     ('a card of {{ "16 GB" }}', "a card of 16 GB"),
     ('{{ "a | b" }}', None),
 ])

@@ -37,9 +37,9 @@ def interface_texts(lang):
 
 
 def exercise_texts(lang):
-    for exercise in map(bank.load, bank.ids()):
+    for exercise in (one for item in map(bank.load, bank.ids()) for one in (item, *item.variants())):
         yield f"{exercise.id}.toml, prompt", exercise.prompt(lang)
-        yield from ((f"{exercise.id}.toml, {mistake.id}", mistake.text[lang]) for mistake in exercise.mistakes)
+        yield from ((f"{exercise.id}.toml, {mistake['id']}", mistake["text"][lang]) for mistake in exercise.evaluate()["mistakes"])
 
 
 def question_texts(lang):

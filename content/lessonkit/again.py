@@ -5,7 +5,7 @@ from html import escape
 from math import inf
 
 import ipywidgets as widgets
-from zeroledger import parse_count
+from zeroledger import InvalidInput, parse_count
 
 from .bank import NEAR_RELATIVE_ERROR, judge_values
 from .controls import message, stack, typed
@@ -20,24 +20,33 @@ def evaluate_again(exercise, written: dict[str, str], lang: str | None = None) -
 
     Inputs that are texts stay. ValueError naming the input, or saying what fails. Mistakes that have no positive
     value, or fail, with these inputs are left out."""
-    inputs = exercise.inputs | {name: parse_count(value, name) for name, value in written.items()}
+    inputs = exercise.inputs | {name: _input(value, name, exercise.inputs[name]) for name, value in written.items()}
     answer = evaluate(exercise.answer, inputs)
     if not 0 < answer < inf:
         raise ValueError(text("kit.again.no_comparison", lang, answer=answer))
     scope = inputs | {"answer": answer}
-    mistakes = [{"id": mistake.id, "value": value, "text": mistake.text}
-                for mistake in exercise.mistakes if (value := _value_or_none(mistake.value, scope))]
     other = replace(exercise, inputs=inputs)
+    mistakes = [found for mistake in exercise.mistakes if (found := _mistake_or_none(other, mistake, scope))]
     near = max(NEAR_RELATIVE_ERROR, exercise.tolerance)
     return other, {"id": exercise.id, "answer": answer, "unit": exercise.unit, "tolerance": exercise.tolerance, "near": near, "mistakes": mistakes}
 
 
-def _value_or_none(expression, scope):
+def _input(written, name, default):
+    """`written` as a whole number, or as any number where the bank's own value is no whole one."""
+    if not isinstance(default, float):
+        return parse_count(written, name)
     try:
-        value = evaluate(expression, scope)
+        return float(written)
+    except ValueError:
+        raise InvalidInput(name, written, f"a number such as {default}") from None
+
+
+def _mistake_or_none(exercise, mistake, scope):
+    try:
+        value = evaluate(mistake.value, scope)
+        return {"id": mistake.id, "value": value, "text": exercise.mistake_text(mistake)} if value > 0 else None
     except ValueError:
         return None
-    return value if value > 0 else None
 
 
 class SecondTry:
@@ -61,11 +70,12 @@ class SecondTry:
         try:
             prediction = read(self.number.value, self.exercise.unit, self.lang)
             other, values = evaluate_again(self.exercise, {name: field.value for name, field in self.inputs.items()}, self.lang)
+            prompt = other.prompt(self.lang)
         except ValueError as error:
             self.result.value = message(error)
             return
         feedback = judge_values(values, prediction)
-        self.result.value = f"<p>{escape(other.prompt(self.lang))}</p>{comparison_html(other, feedback, values['answer'], self.lang)}"
+        self.result.value = f"<p>{escape(prompt)}</p>{comparison_html(other, feedback, values['answer'], self.lang)}"
 
 
 def _input_name(name, lang):

@@ -14,6 +14,7 @@ from string import Formatter
 
 from zeroledger import format_count
 
+from .computed_text import ValueInProseError, fill_values
 from .expressions import ExpressionError, evaluate
 from .i18n import LANGUAGES
 from .item_files import ExerciseError, item_data, item_ids, read_item, refuse
@@ -37,8 +38,9 @@ class Mistake:
 class Exercise:
     """One item of the bank. `answer` is an expression; `tolerance` is relative; `code` is what the reader sees run.
 
-    `draw` holds, for inputs that may vary by seed, the values they may take. `hints` go from the first step on; their
-    figures are expressions over the inputs, {{ num_params | short }}, that the build fills in (publish/quiz_page.py)."""
+    `draw` holds, for inputs that may vary by seed, the values they may take. `hints` go from the first step on. Figures in
+    prompts, hints and mistakes are expressions over the inputs, {{ num_params | short }} (computed_text.py), so that they
+    follow what is drawn; a prompt also takes an input by its name, {num_params}."""
 
     id: str
     lesson: str
@@ -66,8 +68,15 @@ class Exercise:
         return replace(self, id=f"{self.id}[{name}]", inputs=inputs, code=code, draw={})
 
     def prompt(self, lang: str) -> str:
-        """The question in `lang`, with the inputs filled in: counts as 7B, small integers as they are."""
-        return self.prompts[lang].format(**{name: _shown(value) for name, value in self.inputs.items()})
+        """The question in `lang`, with its figures computed and the inputs filled in: counts as 7B, small integers as they are.
+
+        ExerciseError when a figure has no value."""
+        computed = self._filled(f"prompt.{lang}", self.prompts[lang])
+        return computed.format(**{name: _shown(value) for name, value in self.inputs.items()})
+
+    def mistake_text(self, mistake: Mistake) -> dict[str, str]:
+        """The explanation of `mistake` {language: text}, its figures computed. ExerciseError when one has no value."""
+        return {lang: self._filled(f"mistake[{mistake.id}].{lang}", words) for lang, words in mistake.text.items()}
 
     def public(self) -> dict:
         """What a page may hold before the prediction: everything but answer, mistakes and code."""
@@ -85,11 +94,17 @@ class Exercise:
     def _evaluated(self):
         answer = self._number("answer", self.answer, self.inputs)
         scope = self.inputs | {"answer": answer}
-        mistakes = [{"id": mistake.id, "value": self._number(f"mistake[{mistake.id}].value", mistake.value, scope), "text": mistake.text}
-                    for mistake in self.mistakes]
+        mistakes = [{"id": mistake.id, "value": self._number(f"mistake[{mistake.id}].value", mistake.value, scope),
+                     "text": self.mistake_text(mistake)} for mistake in self.mistakes]
         self._check_apart([("answer", answer), *((mistake["id"], mistake["value"]) for mistake in mistakes)])
         return {"id": self.id, "answer": answer, "unit": self.unit, "tolerance": self.tolerance,
                 "near": max(NEAR_RELATIVE_ERROR, self.tolerance), "code": self.code, "mistakes": mistakes}
+
+    def _filled(self, field, words):
+        try:
+            return fill_values(words, self.inputs)
+        except ValueInProseError as error:
+            raise ExerciseError(f"{self.id}.toml, {field}: {error}") from error
 
     def _number(self, field, expression, scope):
         try:

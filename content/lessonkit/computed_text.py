@@ -19,6 +19,7 @@ Right of it one of the formats
     num d                   a plain number with d decimals
     pct d                   a ratio as a percentage
     short                   7B, 1.5B
+    word, han, part         eight, 八, an eighth: small whole numbers as prose writes them, others in digits
 
 A string needs no format; everything else does, so that no unit is ever guessed.
 
@@ -40,6 +41,15 @@ _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _FORMAT = re.compile(r"^([A-Za-z]+)(?: +(\d+))?$")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`|<code>.*?</code>|<[^>\n]+>", re.DOTALL)
 _TYPED_FIGURE = re.compile(r"(?<![A-Za-z0-9_.])\d(?:[\d,.]*\d)?\s*(?:[kKMGTPE]i?B)(?![A-Za-z])")
+
+_DIGITS_HAN = ("", *"一二三四五六七八九")
+_IN_WORDS = {
+    "word": dict(enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)),
+    "han": dict(enumerate(_DIGITS_HAN[1:], 1)) | {10 * tens + ones: _DIGITS_HAN[tens][tens == 1:] + "十" + _DIGITS_HAN[ones]
+                                                  for tens in range(1, 10) for ones in range(10)},
+    "part": {1: "all", 2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 8: "an eighth", 10: "a tenth", 12: "a twelfth",
+             16: "a sixteenth"},
+}
 
 
 class ValueInProseError(ValueError):
@@ -91,7 +101,9 @@ def format_value(value, format_name):
         return f"{_decimal_text(_exact(value) * 100, digits)}%"
     if name == "short":
         return format_count(_whole(value))
-    raise ValueError(f"format {name!r}: accepted are int, count, short, num d, pct d, {', '.join(BYTE_UNITS)}")
+    if name in _IN_WORDS:
+        return _IN_WORDS[name].get(_whole(value), f"1/{_whole(value)}" if name == "part" else str(_whole(value)))
+    raise ValueError(f"format {name!r}: accepted are int, count, short, word, han, part, num d, pct d, {', '.join(BYTE_UNITS)}")
 
 
 def _value_text(inside, names):

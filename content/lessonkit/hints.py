@@ -9,5 +9,5 @@ def number_hints(exercise, lang: str) -> list[str]:
     down, and a wrong turn that many take. The answer is not computed."""
     if exercise.hints:
         return [fill_values(hint[lang], exercise.inputs) for hint in exercise.hints]
-    traps = [text("quiz.hint_trap", lang, mistake=mistake.text[lang]) for mistake in exercise.mistakes[:1]]
+    traps = [text("quiz.hint_trap", lang, mistake=exercise.mistake_text(mistake)[lang]) for mistake in exercise.mistakes[:1]]
     return [text("quiz.hint_rows", lang), *traps]

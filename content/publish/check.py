@@ -159,8 +159,24 @@ def _exercise_faults(exercise):
         exercise._check_apart(values)
     except ExerciseError as error:
         yield str(error).replace(".toml: ", ".toml, mistake: ", 1)
-    yield from _text_faults(exercise.id, [(f"hint[{at}]", hint) for at, hint in enumerate(exercise.hints)], exercise.inputs)
+    texts = [("prompt", exercise.prompts), *((f"hint[{at}]", hint) for at, hint in enumerate(exercise.hints))]
+    texts += [(f"mistake[{one.id}]", one.text) for one in exercise.mistakes]
+    yield from _text_faults(exercise.id, texts, exercise.inputs)
     yield from _run_code_fault(exercise)
+    yield from _variant_faults(exercise)
+
+
+def _variant_faults(exercise):
+    """What fails only with some of the inputs that a seed may draw."""
+    for variant in exercise.variants():
+        if variant.inputs == exercise.inputs:
+            continue
+        try:
+            variant.public()
+            variant.evaluate()
+        except ExerciseError as error:
+            drawn, problem = variant.id.removeprefix(exercise.id), str(error).partition(".toml")[2].lstrip(",: ")
+            yield f"{exercise.id}.toml, draw: with {drawn.strip('[]')}, {problem}"
 
 
 def _run_code_fault(exercise):

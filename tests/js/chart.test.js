@@ -238,10 +238,16 @@ print(json.dumps([value(source) for source in json.loads(${JSON.stringify(JSON.s
 
 test('an input that cannot be read is named', () => {
   const answer = { answer_expression: 'ledger(num_params, dp_size)', mistake_expressions: [], inputs: { num_params: 1, dp_size: 8 } };
-  const source = againProgram(answer, [['num_params', '7B'], ['dp_size', 'eight']]);
-  assert.match(python(`import ast
+  assert.match(errorOf(againProgram(answer, [['num_params', '7B'], ['dp_size', 'eight']])), /dp_size/);
+  const share = { ...answer, answer_expression: 'share', inputs: { share: 0.9 } };
+  assert.match(errorOf(againProgram(share, [['share', 'most']])), /share/);
+});
+
+/** @param {string} source a program of againProgram's */
+function errorOf(source) {
+  return python(`import ast
 tree = ast.parse(${JSON.stringify(source)})
 scope = {}
 exec(compile(ast.Module(tree.body[:-1], []), "again", "exec"), scope)
-print(eval(compile(ast.Expression(tree.body[-1].value), "again", "eval"), scope)["error"])`), /dp_size/);
-});
+print(eval(compile(ast.Expression(tree.body[-1].value), "again", "eval"), scope)["error"])`);
+}
