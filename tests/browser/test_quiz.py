@@ -128,6 +128,8 @@ def test_a_seed_draws_other_numbers_and_its_sheet_has_their_answers(page, site, 
     answer = variant.evaluate()["answer"]
     expect(question.locator("[data-part=solution]")).to_contain_text(f"{answer / 1e9:.2f}".rstrip("0").rstrip(".") + " GB")
     expect(page.locator("[data-part=solution]:visible")).to_have_count(page.locator("zero-question").count())
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # the code of a variant is one long expression
     expect(page.locator("[data-part=quiz-seed]")).to_contain_text("autumn")
     expect(page.get_by_role("button", name=WORDS[lang]["check"], exact=True)).to_have_count(0)
     page.goto(f"{site.url}{lang}/quiz/?seed=autumn")
