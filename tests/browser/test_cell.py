@@ -197,6 +197,18 @@ def test_a_failed_load_is_explained_and_can_be_tried_again(cells, page, watch):
     expect(part(page, "value")).to_have_text("42", timeout=READY_MS)
 
 
+def test_a_run_that_the_browser_ended_with_the_page_is_told(open_page, site):
+    page = open_page("if (location.host && window === top) sessionStorage.setItem('zero:running:/courses/zero/zh/ledger/:live-rows', '1')")
+    page.goto(site.url + "zh/ledger/")
+    notice = page.locator("zero-cell[cell-id=live-rows]").locator(".notice")
+    expect(notice).to_contain_text("内存")
+    expect(page.locator("zero-cell .notice:visible")).to_have_count(1)
+    page.locator("zero-cell[cell-id=live-rows] .run").click()
+    expect(notice).to_be_hidden()
+    expect(page.locator("zero-cell[cell-id=live-rows] .status")).to_contain_text("完成", timeout=READY_MS)
+    assert page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('zero:running'))") == []
+
+
 def test_keys_run_the_code(cells):
     page = cells(cell("print('keys')"))
     part(page, "cm-content").click()

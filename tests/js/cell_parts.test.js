@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { importBundled } from './bundled.js';
 
 const { SavedCode, digest } = await importBundled('cell/saved-code.js');
+const { UnfinishedRun } = await importBundled('cell/unfinished-run.js');
 const { noticeOf } = await importBundled('cell/notice.js');
 const { text, hasText } = await importBundled('cell/strings.js');
 
@@ -92,4 +93,22 @@ test('a failed load can be tried again', () => {
   const notice = noticeOf(result({ status: 'crashed', errorType: 'LoadError', error: '/x.wasm: HTTP 404' }), run, say);
   assert.ok(notice.canRetry);
   assert.match(notice.lines[0], /HTTP 404/);
+});
+
+test('a sandbox that the browser ended is another thing than one that did not load', () => {
+  const notice = noticeOf(result({ status: 'crashed', errorType: 'SandboxLost', error: 'gone' }), run, say);
+  assert.ok(notice.canRetry);
+  assert.match(notice.lines[0], /memory/);
+});
+
+test('a run that never ended is told once, one that did is not', () => {
+  const storage = new FakeStorage();
+  const made = (cell = 'live') => new UnfinishedRun('/en/ledger/', cell, storage);
+  made().begin();
+  made('other').begin();
+  made('other').end();
+  assert.equal(made('other').take(), false);
+  assert.equal(made().take(), true);
+  assert.equal(made().take(), false);
+  assert.equal(new UnfinishedRun('/en/ledger/', 'live', null).take(), false);
 });

@@ -6,7 +6,7 @@
 import { runnerFor } from '../runner/client.js';
 import { MAX_LIMIT_MS } from '../runner/protocol.js';
 import { loadEditor } from './load-editor.js';
-import { noticeOf } from './notice.js';
+import { endedWithPage, hasNoPython, noticeOf } from './notice.js';
 import { OutputView } from './output-view.js';
 import { imageOf } from './picture.js';
 import { SavedCode, digest } from './saved-code.js';
@@ -14,6 +14,7 @@ import { LinkError, MAX_FRAGMENT_CHARS } from './share-link.js';
 import { shareAddress } from './sharing.js';
 import { siteBase } from './site.js';
 import { languageOf, text } from './strings.js';
+import { UnfinishedRun } from './unfinished-run.js';
 import { buildView, showCodeNotice, showNotice } from './view.js';
 import { whenNear } from './when-near.js';
 
@@ -38,7 +39,10 @@ export class ZeroCell extends HTMLElement {
     this.loadingEditor = null;
     this.runner = runnerFor(siteBase);
     this.onRunnerState = () => this.showRunnerState();
-    this.onPageHide = () => this.saveNow();
+    this.onPageHide = () => {
+      this.saveNow();
+      this.unfinished?.end();
+    };
   }
 
   connectedCallback() {
@@ -76,6 +80,8 @@ export class ZeroCell extends HTMLElement {
     this.showEdited();
     this.offerEarlier();
     this.setStatus('');
+    this.unfinished = new UnfinishedRun(location.pathname, this.cellId);
+    if (this.unfinished.take()) showNotice(this.view.notice, endedWithPage(this.say), this.say, () => this.run());
   }
 
   /** @type {import('./notice.js').Say} */
@@ -283,9 +289,11 @@ export class ZeroCell extends HTMLElement {
       onOutput: (/** @type {'out'|'err'} */ kind, /** @type {string} */ piece) => this.output?.add(kind, piece),
       onCountdown: (/** @type {number} */ secondsLeft) => this.setStatus(this.say('cell.countdown', { seconds: secondsLeft })),
     };
+    this.unfinished?.begin();
     const running = this.runner.run(this.code, options);
     this.showRunnerState();
     const result = await running;
+    this.unfinished?.end();
     this.active = false;
     clearInterval(this.clock);
     this.showResult(result, fresh);
@@ -326,7 +334,7 @@ export class ZeroCell extends HTMLElement {
     output.finish();
     const isDrawn = result.picture !== null && this.showPicture(result.picture, result.value);
     showText(view.value, result.status === 'ok' && !isDrawn ? result.value : null);
-    showText(view.traceback, result.errorType === 'LoadError' ? null : result.error);
+    showText(view.traceback, hasNoPython(result) ? null : result.error);
     const run = { limitSeconds: this.limitSeconds, stopClicked: this.stopClicked, fresh };
     const notice = noticeOf(result, run, this.say);
     if (notice) showNotice(view.notice, notice, this.say, () => this.run());

@@ -14,7 +14,7 @@ import { hasText } from './strings.js';
  */
 export function noticeOf(result, run, say) {
   if (result.status === 'ok') return null;
-  if (result.errorType === 'LoadError') return loadNotice(result, say);
+  if (hasNoPython(result)) return noPythonNotice(result, say);
   const kind = kindOf(result, run.stopClicked);
   const fields = { seconds: run.limitSeconds, type: result.errorType ?? '' };
   const lines = [];
@@ -28,10 +28,20 @@ export function noticeOf(result, run, say) {
   };
 }
 
+/** @param {RunResult} result @returns {boolean} whether it is not the code that failed: Python did not come, or is gone */
+export function hasNoPython({ errorType }) {
+  return errorType === 'LoadError' || errorType === 'SandboxLost';
+}
+
 /** @param {RunResult} result @param {Say} say @returns {Notice} */
-function loadNotice(result, say) {
-  const lines = [say('cell.advice.load', { reason: result.error ?? '' })];
-  return { tone: 'danger', title: say('cell.title.load'), lines, canRetry: true };
+function noPythonNotice(result, say) {
+  const kind = result.errorType === 'LoadError' ? 'load' : 'lost';
+  return { tone: 'danger', title: say(`cell.title.${kind}`), lines: [say(`cell.advice.${kind}`, { reason: result.error ?? '' })], canRetry: true };
+}
+
+/** @param {Say} say @returns {Notice} for a page that is back after the browser ended it during a run */
+export function endedWithPage(say) {
+  return { tone: 'danger', title: say('cell.title.ended_page'), lines: [say('cell.advice.ended_page')], canRetry: false };
 }
 
 /** @param {RunResult} result @param {boolean} stopClicked */

@@ -31,7 +31,7 @@ const COUNTDOWN_AFTER_MS = 10_000;
 const BOOT_DEADLINE_MS = 120_000;
 const FETCH_AFTER_MS = 200; // by then the browser's own store has mostly answered
 // The supervisor ends every run in time; if it does not even say so, its process is gone.
-const SILENCE_MS = { run: 15_000, stop: 8_000 };
+const SILENCE_MS = { start: 60_000, run: 15_000, stop: 8_000 };
 
 export class Runner extends EventTarget {
   /**
@@ -171,6 +171,7 @@ export class Runner extends EventTarget {
       this.pending.set(id, { id, options, limitMs: boundedMs, resolve });
       options.signal?.addEventListener('abort', () => this.stopRun(id));
       this.start();
+      if (this.phase === 'ready' && this.pending.size === 1) this.expectEnd(id, SILENCE_MS.start); // others wait behind it
       this.post({ type: 'run', id, source: String(source), limitMs: boundedMs, result, fresh, session: String(session) });
     });
   }
@@ -244,7 +245,7 @@ export class Runner extends EventTarget {
     const run = this.pending.get(id);
     if (!run) return;
     clearTimeout(run.silence);
-    run.silence = setTimeout(() => this.fail('the Python sandbox stopped answering'), ms);
+    run.silence = setTimeout(() => this.fail('the Python sandbox stopped answering', 'SandboxLost'), ms);
   }
 
   /** @param {import('./protocol.js').OutputMessage} message */
@@ -265,8 +266,8 @@ export class Runner extends EventTarget {
     run.resolve(result);
   }
 
-  /** @param {string} message */
-  fail(message) {
+  /** @param {string} message @param {'LoadError'|'SandboxLost'} [errorType] */
+  fail(message, errorType = 'LoadError') {
     if (this.phase === 'failed') return;
     clearTimeout(this.bootTimer);
     if (this.phase === 'loading') this.snapshots.drop(); // in case it was that
@@ -274,7 +275,7 @@ export class Runner extends EventTarget {
     this.outbox = [];
     this.message = message;
     this.setState('failed', null);
-    const failure = { ...emptyResult('crashed', false), errorType: 'LoadError', error: message };
+    const failure = { ...emptyResult('crashed', false), errorType, error: message };
     for (const id of [...this.pending.keys()]) this.finish(id, failure);
   }
 
