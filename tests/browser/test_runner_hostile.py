@@ -201,6 +201,35 @@ def assert_answers_rightly(page):
     assert '  File "<cell>", line 2, in f\n    return 1 / n' in wrong["error"], wrong
 
 
+EXHAUSTING = [
+    ("a dict", "d = {}\nn = 0\nwhile True:\n d[n] = bytes(1000); n += 1"),
+    ("the value", "[bytes(1000) for _ in range(440_000)]"),
+    ("in the handler", "a = []\ntry:\n while True: a.append(bytes(1000))\nexcept MemoryError:\n b = [object() for _ in range(10**6)]"),
+    ("a set", "s = set()\nn = 0\nwhile True:\n s.add(str(n) * 20); n += 1"),
+    ("objects", "class N: pass\na = []\nwhile True:\n n = N(); n.x = n; n.y = [n]; a.append(n)"),
+    ("tuples", "a = ()\nwhile True: a = (a, '%d' % id(a))"),
+    ("classes", "a = []\nwhile True: a.append(type('T', (), {'f': lambda s: 1}))"),
+    ("generators", "a = []\ndef g(): yield 1\nwhile True:\n x = g(); next(x); a.append(x)"),
+]
+
+
+@pytest.mark.parametrize("source", [
+    pytest.param(source, id=name, marks=() if at < 3 else pytest.mark.long) for at, (name, source) in enumerate(EXHAUSTING)
+])
+def test_memory_that_runs_out_is_named(page, source):
+    result = go(page, source, limitMs=60_000)
+    assert (result["status"], result["errorType"], result["stateKept"]) == ("error", "MemoryError", False), result
+    assert result["error"].splitlines()[-1].startswith("MemoryError"), result
+    assert_answers_rightly(page)
+
+
+def test_variables_stay_up_to_the_memory_limit(page):
+    """Python's own growth by more than it needs is not held against the program."""
+    assert go(page, "kept = [bytes(10**6) for _ in range(470)]\nlen(kept)")["stateKept"]
+    assert go(page, "len(kept)")["value"] == "470"
+    go(page, "del kept")
+
+
 def test_output_is_bounded(page):
     lines = go(page, "for i in range(10**6): print(i)")
     assert lines["truncated"] and lines["errorType"] == "OutputLimitExceeded"

@@ -4,11 +4,12 @@ import './hide-import-scripts.js';
 import { CrashStack } from './crash-stack.js';
 import { GuardClock } from './guard.js';
 import { addLateFile } from './late-file.js';
+import { MemoryCap } from './memory-cap.js';
 import { MemoryImage, imageOf } from './memory-image.js';
 import { neuter } from './neuter.js';
 import { OutputBatcher } from './output.js';
-import { MAX_LIMIT_MS, PYTHON_MODULES } from './protocol.js';
-import { capMemory, importModule, startPyodide } from './pyodide-boot.js';
+import { MAX_LIMIT_MS, MAX_MEMORY_BYTES, PYTHON_MODULES } from './protocol.js';
+import { importModule, startPyodide } from './pyodide-boot.js';
 import pythonSources from './python-sources.js';
 import { makeFlagReader } from './stop-flag.js';
 
@@ -16,6 +17,7 @@ import { makeFlagReader } from './stop-flag.js';
 /** @typedef {import('./protocol.js').CellReport} CellReport */
 
 const WARM_UP_AFTER_MS = 150; // a run that was clicked early goes first
+const NO_MEMORY = `MemoryError: the program needed more than the ${MAX_MEMORY_BYTES / 2 ** 20} MB that it may use`;
 const LEDGER_PATH = '/zeroledger.zip';
 const STDLIB_PATH = '/lib/python314.zip'; // Pyodide's name for it
 
@@ -70,12 +72,11 @@ async function makeInterpreter(parts, makeSnapshot, post) {
   const crash = new CrashStack();
   const isFlagRaised = makeFlagReader();
   let nonce = 0;
-  let memoryRefused = false;
   const output = new OutputBatcher((pieces) => post({ type: 'output', nonce, pieces }));
-  capMemory(() => (memoryRefused = true));
+  const memory = new MemoryCap();
 
   const [asm, image] = await Promise.all([parts.asm, parts.image]);
-  const pyodide = await startPyodide({ ...parts, asm, image }, clock.poll, makeSnapshot);
+  const pyodide = await startPyodide({ ...parts, asm, image }, clock.poll, memory, makeSnapshot);
   const lateFiles = [addLateFile(pyodide.FS, LEDGER_PATH, parts.zeroledger)];
   if (image) lateFiles.push(addLateFile(pyodide.FS, STDLIB_PATH, parts.stdlib));
   else loadRunner(pyodide);
@@ -91,15 +92,15 @@ async function makeInterpreter(parts, makeSnapshot, post) {
   const run = (request) => {
     ({ nonce } = request);
     post({ type: 'begun', nonce });
-    memoryRefused = false;
+    memory.ranOut = false;
     output.reset();
     clock.start(Math.min(request.limitMs, MAX_LIMIT_MS), () => isFlagRaised(request.stopUrl));
-    const report = callPython(() => runCell(request.source, request.session, request.result), clock, crash);
+    const report = callPython(() => runCell(request.source, request.session, request.result), clock, crash, memory);
     const { broken } = clock;
     clock.clear();
     output.flush();
     report.truncated = output.budget.exceeded;
-    report.spent ||= broken || memoryRefused;
+    report.spent ||= broken || memory.ranOut;
     post({ type: 'done', nonce, report });
   };
   return { run, warmUp };
@@ -109,20 +110,22 @@ async function makeInterpreter(parts, makeSnapshot, post) {
  * @param {() => string} call
  * @param {GuardClock} clock
  * @param {CrashStack} crash
+ * @param {MemoryCap} memory
  * @returns {CellReport}
  */
-function callPython(call, clock, crash) {
+function callPython(call, clock, crash, memory) {
   try {
     return { truncated: false, spent: false, ...parseOutcome(call()) };
   } catch (error) {
     const ended = clock.reason === 'limit' ? 'timeout' : clock.reason === 'stop' ? 'stopped' : null;
-    const cause = ended || clock.reason === 'output' ? '' : describe(error);
+    const noMemory = clock.reason === null && memory.explains(error);
+    const cause = noMemory ? NO_MEMORY : clock.reason === null ? describe(error) : '';
     return {
-      status: ended ?? 'crashed',
+      status: ended ?? (noMemory ? 'error' : 'crashed'),
       value: null,
       picture: null,
       error: [crash.describe(), cause].filter(Boolean).join('\n') || null,
-      errorType: clock.reason === 'output' ? 'OutputLimitExceeded' : null,
+      errorType: clock.reason === 'output' ? 'OutputLimitExceeded' : noMemory ? 'MemoryError' : null,
       truncated: false,
       // Anything but an ordinary end leaves the interpreter in an unknown state.
       spent: true,

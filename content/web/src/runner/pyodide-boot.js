@@ -1,13 +1,11 @@
 // Start Pyodide from parts that are already here, in a realm that may fetch nothing.
 
 import { loadPyodide } from 'pyodide/pyodide.mjs';
-import { MAX_MEMORY_BYTES } from './protocol.js';
 import { restBetweenLooks } from './resting-clock.js';
 
 const NOWHERE = 'https://pyodide.invalid/';
 // What CPython's Emscripten port calls to learn whether a signal has come (Python/emscripten_signal.c).
 const POLL_IMPORT = '_Py_CheckEmscriptenSignals_Helper';
-const WASM_PAGE_BYTES = 65_536;
 // Pyodide checks the versions named here against its own, and needs no packages.
 const EMPTY_LOCK = { info: PYODIDE_LOCK_INFO, packages: {} };
 
@@ -22,13 +20,14 @@ export function importModule(source) {
  * @param {{asm: any, module: WebAssembly.Module, stdlib: ArrayBuffer|Blob, image: MemoryImage|null}} parts `asm`: the imported
  *   pyodide.asm.mjs; `stdlib` is used only without an image
  * @param {() => number} poll answers Python's question for signals
+ * @param {import('./memory-cap.js').MemoryCap} memory
  * @param {boolean} willMakeSnapshot
  * @returns {Promise<any>} Pyodide's API
  */
-export async function startPyodide({ asm, module, stdlib, image }, poll, willMakeSnapshot) {
+export async function startPyodide({ asm, module, stdlib, image }, poll, memory, willMakeSnapshot) {
   giveBlobsAFolder();
   answerFetchesFrom(image ? new Blob() : stdlib);
-  useCompiled(module, poll);
+  useCompiled(module, poll, memory);
   return loadPyodide(
     /** @type {any} */ ({
       indexURL: NOWHERE,
@@ -87,28 +86,15 @@ function answerFetchesFrom(stdlib) {
  * there costs more than twice as much on code with many calls as a function that takes the poll's place.
  * @param {WebAssembly.Module} module
  * @param {() => number} poll
+ * @param {import('./memory-cap.js').MemoryCap} memory
  */
-function useCompiled(module, poll) {
+function useCompiled(module, poll, memory) {
   WebAssembly.instantiateStreaming = async (_response, imports) => {
     const env = /** @type {any} */ (imports).env;
     if (!(POLL_IMPORT in env)) throw new Error(`this Pyodide has no ${POLL_IMPORT}: the time limit would not work`);
     env[POLL_IMPORT] = poll;
+    memory.watch(env);
     env.emscripten_get_now = restBetweenLooks(env.emscripten_get_now);
     return { module, instance: await WebAssembly.instantiate(module, imports) };
-  };
-}
-
-/**
- * Cap the heap: growing past it fails, which Python sees as MemoryError.
- * @param {() => void} onRefused
- */
-export function capMemory(onRefused) {
-  const { grow } = WebAssembly.Memory.prototype;
-  WebAssembly.Memory.prototype.grow = function (pages) {
-    if (this.buffer.byteLength + pages * WASM_PAGE_BYTES > MAX_MEMORY_BYTES) {
-      onRefused();
-      throw new RangeError('memory limit');
-    }
-    return grow.call(this, pages);
   };
 }

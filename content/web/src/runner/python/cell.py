@@ -13,6 +13,7 @@ from restore import InterpreterState
 from tracebacks import describe_error, remember_source, show_unraisable
 
 MAX_VALUE_CHARS = 200_000
+RESERVE_BYTES = 4 * 1024 * 1024
 MAX_JSON_CHARS = 2_000_000
 _to_json = json.JSONEncoder().encode  # json.dumps may be the reader's own by the time it is needed
 _RESULT_NAME = "__zero_result__"
@@ -41,6 +42,7 @@ class CellRunner:
         self._guard = Guard()
         self._state = InterpreterState()
         self._sessions = {}
+        self._reserve = bytearray(RESERVE_BYTES)
 
     def run(self, source, session, result_mode):
         """Run `source` in the namespace `session`. Return JSON text: {status, value, picture, error, errorType, spent}.
@@ -52,11 +54,14 @@ class CellRunner:
         module = self._sessions.get(session) or self._new_session(session)
         file_name = remember_source(source)
         guard = self._guard
+        self._reserve = self._reserve or bytearray(RESERVE_BYTES)
         guard.start()
         try:
             try:
                 outcome = self._run_in(module, source, file_name, result_mode)
             except BaseException as error:
+                if isinstance(error, MemoryError):
+                    self._reserve = None  # what describes the error needs memory too
                 guard.allow_report()
                 self._state.restore_builtins()
                 outcome = _outcome_of(error, file_name)
