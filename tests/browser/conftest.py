@@ -23,6 +23,7 @@ from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "content"))
 
+from chromium_flags import CHROMIUM_FLAGS  # noqa: E402
 from publish import paths  # noqa: E402
 from publish.chromium import find_chromium  # noqa: E402
 from publish.serve import make_server  # noqa: E402
@@ -30,12 +31,6 @@ from served_site import PREFIX, Site  # noqa: E402
 
 FAILURES = paths.BUILD / "failures"
 DEFAULT_TIMEOUT_MS = 30_000
-CHROMIUM_FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--no-first-run",
-    # Nothing but this machine has a name, so that a stray request fails at once and alike everywhere.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-)
 expect.set_options(timeout=DEFAULT_TIMEOUT_MS)  # Playwright's own 5 s are too few for Python on a busy machine
 LOCAL_SCHEMES = ("blob:", "data:", "about:")
 # JupyterLite asks its own service worker whether it lives; the worker answers, nothing leaves.

@@ -39,6 +39,19 @@ test('quiet before the limit, then a signal each 100 ms, then it breaks the inte
   assert.ok(fake.clock.broken);
 });
 
+test('a loop in C that takes no signal is broken at the same moment, and by Stop', () => {
+  for (const [limitMs, stopAtMs, brokenAtMs] of [[500, Infinity, 500 + BREAK_AFTER_MS.limit], [60_000, 2000, 2000 + BREAK_AFTER_MS.stop]]) {
+    const { time, clock } = fakeClock();
+    const start = time.ms;
+    clock.start(limitMs, () => time.ms - start >= stopAtMs);
+    assert.throws(() => {
+      for (; time.ms - start < 10_000; time.ms += 1) clock.breakIfDue();
+    }, InterpreterBroken);
+    assert.equal(time.ms - start, brokenAtMs);
+    assert.ok(clock.broken);
+  }
+});
+
 test('Stop is seen within a fifth of a second, and its signal is SIGINT', () => {
   const fake = fakeClock();
   fake.clock.start(60_000, () => fake.time.ms >= 3000);

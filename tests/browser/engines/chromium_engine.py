@@ -1,6 +1,15 @@
 """Chromium, with the same few verbs as the other two engines."""
 
+import json
+import shutil
+import tempfile
 from pathlib import Path
+
+from chromium_flags import CHROMIUM_FLAGS
+
+from publish.chromium import find_chromium
+
+BLOCK = 2  # Chromium's number for it in its settings
 
 
 class Chromium:
@@ -8,10 +17,16 @@ class Chromium:
 
     name = "chromium"
 
-    def __init__(self, browser):
+    def __init__(self, browser, withheld: str = "nothing"):
         self.version = f"Chromium {browser.version}"
-        self._context = browser.new_context()
-        self._page = self._context.new_page()
+        self._profile = tempfile.mkdtemp(prefix="zero-chromium-")
+        if withheld == "storage":  # the reader's own setting, which lies in the profile
+            preferences = Path(self._profile) / "Default/Preferences"
+            preferences.parent.mkdir()
+            preferences.write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": BLOCK}}}))
+        self._context = browser.browser_type.launch_persistent_context(
+            self._profile, executable_path=find_chromium(), args=CHROMIUM_FLAGS, service_workers="block" if withheld == "service worker" else "allow")
+        self._page = self._context.pages[0]
 
     def open(self, url: str) -> None:
         """Loads the address and waits for the load event."""
@@ -21,9 +36,13 @@ class Chromium:
         """Sets the page's size in CSS pixels."""
         self._page.set_viewport_size({"width": width, "height": height})
 
-    def run(self, body: str, *arguments):
-        """The value of an async function's body in the page, given `args`. Raises on an error there."""
-        return self._page.evaluate(f"async (args) => {{ {body} }}", list(arguments))
+    def run(self, body: str, *arguments, frame: str = ""):
+        """The value of an async function's body in the page, given `args`. Raises on an error there.
+
+        `frame`: an expression for the page's frame in which it runs, of whatever origin.
+        """
+        place = self._page.evaluate_handle(frame).as_element().content_frame() if frame else self._page
+        return place.evaluate(f"async (args) => {{ {body} }}", list(arguments))
 
     def screenshot(self, path: Path) -> None:
         """Writes what the window shows as PNG."""
@@ -31,3 +50,4 @@ class Chromium:
 
     def close(self) -> None:
         self._context.close()
+        shutil.rmtree(self._profile, ignore_errors=True)

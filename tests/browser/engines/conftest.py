@@ -1,91 +1,46 @@
 """The site in three engines, and with what some readers' browsers withhold.
 
 - `engine`: Chromium, Firefox and WebKit in turn, each with `open`, `run`, `size`, `screenshot` and `version`.
-  One that is not installed is skipped, and the reason says how to get it.
-- `served(withheld)`: the address of the site, with a script put first in every page that takes something away.
+  One that is not installed is skipped, and the reason says how to get it. A test asks for a browser that withholds
+  something by `@pytest.mark.parametrize("engine", [("firefox", "storage"), …], indirect=True)`; where the engine has
+  a setting for it, it is the real one (`PREFERENCES`, `SWITCHES`).
 
 What a test does, it does by script inside the page: WebKit's driver knows no real mouse in menus, Firefox has no
 driver program. What only real input can show is tested in Chromium, one folder up.
 """
-
-import functools
-import io
-import threading
-from http import HTTPStatus
-from pathlib import Path
 
 import pytest
 from chromium_engine import Chromium
 from firefox import Firefox
 from webkit import WebKit
 
+from lessonkit import bank, questions
 from publish import paths
-from publish.serve import HOST, SiteHandler, SiteServer
 
-PREFIX = "/courses/zero/"
+ENGINES = ("chromium", "firefox", "webkit")
 SCREENSHOTS = paths.BUILD / "engines"
-WITHHELD = {
-    "nothing": "",
-    # As with "block all cookies": the very name throws.
-    "storage": """for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches'])
-        Object.defineProperty(globalThis, name, { get() { throw new DOMException('storage is blocked', 'SecurityError'); } });""",
-    # As in a private window of Firefox.
-    "service worker": """if (globalThis.ServiceWorkerContainer)
-        ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException('not here', 'SecurityError'));""",
-}
 
 
-class WithholdingHandler(SiteHandler):
-    """Puts a script first in every page."""
-
-    def __init__(self, *args, script: str, **kwargs):
-        self.script = script
-        super().__init__(*args, **kwargs)
-
-    def send_head(self):
-        path = Path(self.translate_path(self.path.partition("?")[0]))
-        page = path / "index.html" if path.is_dir() else path
-        if not (self.script and self.path.startswith(self.prefix) and page.suffix == ".html" and page.exists()):
-            return super().send_head()
-        html = page.read_text(encoding="utf-8").replace("<head>", f"<head><script>{self.script}</script>", 1).encode()
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(html)))
-        self.end_headers()
-        return io.BytesIO(html)
-
-
-@pytest.fixture(scope="module")
-def served():
-    """served(name in WITHHELD) gives the address of the site, with a slash at the end."""
-    servers = {}
-
-    def address(withheld: str = "nothing") -> str:
-        if withheld not in servers:
-            handler = functools.partial(WithholdingHandler, directory=str(paths.DIST), prefix=PREFIX, script=WITHHELD[withheld])
-            servers[withheld] = SiteServer((HOST, 0), handler)
-            threading.Thread(target=servers[withheld].serve_forever, daemon=True).start()
-        return f"http://{HOST}:{servers[withheld].server_port}{PREFIX}"
-
-    yield address
-    for server in servers.values():
-        server.shutdown()
-        server.server_close()
-
-
-@pytest.fixture(scope="module", params=["chromium", "firefox", "webkit"])
+@pytest.fixture(scope="module", params=ENGINES)
 def engine(request):
     """One engine after the other."""
-    if request.param == "chromium":
-        engine = Chromium(request.getfixturevalue("browser"))
+    name, withheld = request.param if isinstance(request.param, tuple) else (request.param, "nothing")
+    if name == "chromium":
+        engine = Chromium(request.getfixturevalue("browser"), withheld)
     else:
-        kind = {"firefox": Firefox, "webkit": WebKit}[request.param]
+        kind = {"firefox": Firefox, "webkit": WebKit}[name]
         if kind.missing():
             pytest.skip(kind.missing())
-        engine = kind()
+        engine = kind(withheld)
     engine.size(1280, 900)
     yield engine
     engine.close()
+
+
+@pytest.fixture(autouse=True)
+def forgotten(engine):
+    """What the test before left in the site's storage."""
+    engine.run("try { localStorage.clear(); } catch { /* there is none */ }")
 
 
 @pytest.fixture
@@ -93,3 +48,24 @@ def keep(engine):
     """keep(name) writes a screenshot to .build/engines/<engine>-<name>.png, to be looked at."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     return lambda name: engine.screenshot(SCREENSHOTS / f"{engine.name}-{name}.png")
+
+
+@pytest.fixture(scope="session")
+def answers():
+    """What to enter for each exercise and item: {name: {"right": …, "wrong": … or None}}."""
+    return {name: number(name) for name in bank.ids()} | {name: choice(name) for name in questions.ids()}
+
+
+def number(name: str) -> dict:
+    """The right number with its unit, and the first known mistake's."""
+    values = bank.load(name).evaluate()
+    unit = " B" if values["unit"] == "bytes" else ""
+    return {"right": f"{values['answer']}{unit}", "wrong": next((f"{one['value']}{unit}" for one in values["mistakes"]), None)}
+
+
+def choice(name: str) -> dict:
+    """The ids of the options to choose, or in their order."""
+    question = questions.load(name)
+    right, options = list(question.answer), [option.id for option in question.options]
+    wrong = right[::-1] if question.kind == "ordering" else next([one] for one in options if [one] != right)
+    return {"right": right, "wrong": wrong}

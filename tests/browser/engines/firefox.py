@@ -20,6 +20,12 @@ PROGRAM = "firefox-esr"
 LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 START_S = 60
 SCRIPT_S = 300
+# What a reader sets in about:config, or in the settings under "block all cookies".
+PREFERENCES = {
+    "nothing": {},
+    "storage": {"network.cookie.cookieBehavior": 2},
+    "service worker": {"dom.serviceWorkers.enabled": False},
+}
 
 
 class Firefox:
@@ -32,9 +38,11 @@ class Firefox:
         """The sentence that says what is not installed, or None."""
         return None if shutil.which(PROGRAM) else f"{PROGRAM} is not installed (Debian: apt install firefox-esr)"
 
-    def __init__(self):
+    def __init__(self, withheld: str = "nothing"):
         self._numbers = itertools.count(1)
         self._profile = tempfile.mkdtemp(prefix="zero-firefox-")
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES[withheld].items()]
+        (Path(self._profile) / "user.js").write_text("".join(lines))
         self._log = Path(self._profile) / "log.txt"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
@@ -73,14 +81,23 @@ class Firefox:
         """Sets the page's size in CSS pixels."""
         self._ask("browsingContext.setViewport", context=self._context, viewport={"width": width, "height": height})
 
-    def run(self, body: str, *arguments):
-        """The value of an async function's body in the page, given `args`; it travels as JSON. Raises on an error there."""
+    def run(self, body: str, *arguments, frame: str = ""):
+        """The value of an async function's body in the page, given `args`; it travels as JSON. Raises on an error there.
+
+        `frame`: an expression for the page's frame in which it runs, of whatever origin.
+        """
         source = f"async (text) => {{ const args = JSON.parse(text); return JSON.stringify(await (async () => {{ {body} }})() ?? null); }}"
         answer = self._ask("script.callFunction", functionDeclaration=source, awaitPromise=True,
-                           target={"context": self._context}, arguments=[{"type": "string", "value": json.dumps(arguments)}])
+                           target={"context": self._frame(frame)}, arguments=[{"type": "string", "value": json.dumps(arguments)}])
         if answer["type"] == "exception":
             raise AssertionError(f"{self.version}: {answer['exceptionDetails']['text']}")
         return json.loads(answer["result"]["value"])
+
+    def _frame(self, frame: str) -> str:
+        if not frame:
+            return self._context
+        found = self._ask("script.evaluate", expression=f"({frame}).contentWindow", target={"context": self._context}, awaitPromise=False)
+        return found["result"]["value"]["context"]
 
     def screenshot(self, path: Path) -> None:
         """Writes what the window shows as PNG."""

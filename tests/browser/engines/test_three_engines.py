@@ -1,7 +1,7 @@
-"""The course, the runner and its sandbox in Chromium, Firefox and WebKit; also with storage or service workers withheld."""
+"""The course, the runner and its sandbox in Chromium, Firefox and WebKit."""
 
 import pytest
-from in_page import COMMIT, GO, MOVE_SLIDER, NARROW, PLANT_CANARIES, RUN_CELLS
+from in_page import ANSWER, GO, KEPT, MOVE_SLIDER, NARROW, PLANT_CANARIES, RUN_CELLS, WALK
 from runner_page import DOCUMENT, SCRIPT, SNAPSHOTS_KEPT
 from test_runner_hostile import HARD_GRACE_MS, LIMIT_MS, SLOW_MACHINE_MS
 from test_runner_hostile import PROGRAMS as HOSTILE
@@ -9,7 +9,6 @@ from test_runner_sandbox import CANARY, PRELUDE, SCRIPTS
 from test_runner_sandbox import PROGRAMS as ESCAPES
 from test_runner_sandbox import evil, stray_hits  # noqa: F401  (a fixture)
 
-from lessonkit import bank
 from publish import lessons
 
 pytestmark = pytest.mark.long
@@ -18,27 +17,36 @@ LESSONS = [lesson.slug for lesson in lessons.load_lessons()]
 RUNS_AGAIN = "import zeroledger\nprint('fine', len('abc'))\n[zeroledger.GIB, 2 + 3]"
 
 
-@pytest.fixture(scope="module")
-def answers():
-    """What to type for each exercise, with its unit."""
-    values = {name: bank.load(name).evaluate() for name in bank.ids()}
-    return {name: f"{value['answer']} B" if value["unit"] == "bytes" else str(value["answer"]) for name, value in values.items()}
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", LESSONS)
-def test_lesson(engine, served, answers, lang, slug):
-    """Each prediction of the lesson committed right; then every live cell runs."""
-    engine.open(f"{served()}{lang}/{slug}/")
-    verdicts = engine.run(COMMIT, answers)
-    assert len(verdicts) >= 3 and set(verdicts.values()) == {"right"}, verdicts
+def test_lesson(engine, site, answers, lang, slug):
+    """Each prediction of the lesson skipped, missed and got right; then every live cell runs; a reload finds the predictions."""
+    address = f"{site.url}{lang}/{slug}/"
+    engine.open(address)
+    verdicts = engine.run(WALK, answers)
+    assert len(verdicts) >= 3
+    assert verdicts == {name: ["skipped", *(["mistake"] if answers[name]["wrong"] else []), "right"] for name in verdicts}
     cells = engine.run(RUN_CELLS)
     assert cells and [cell for cell in cells if cell["status"] != "ok"] == []
+    engine.open(address)
+    assert engine.run(KEPT)["kept"] == len(verdicts)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_explorer_and_phone_width(engine, served, keep, lang):
-    engine.open(f"{served()}{lang}/ledger/")
+def test_self_test(engine, site, answers, keep, lang):
+    """Each item missed and got right; a reload finds all of them."""
+    engine.open(f"{site.url}{lang}/quiz/")
+    seen = engine.run(ANSWER, answers)
+    assert set(seen) == set(answers)
+    assert [name for name, (missed, why, solved, praise) in seen.items() if (missed, solved) != ("open", "right") or not why or not praise] == []
+    keep(f"quiz-{lang}")
+    engine.open(f"{site.url}{lang}/quiz/")
+    assert engine.run(KEPT)["kept"] == len(answers)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_explorer_and_phone_width(engine, site, keep, lang):
+    engine.open(f"{site.url}{lang}/ledger/")
     charts = engine.run(MOVE_SLIDER)
     assert charts["before"] != charts["after"]
     keep(f"ledger-{lang}")
@@ -46,18 +54,10 @@ def test_explorer_and_phone_width(engine, served, keep, lang):
     assert narrow["width"] <= 360 and narrow["overflow"] == 0
 
 
-@pytest.mark.parametrize("withheld", ["storage", "service worker"])
-def test_lesson_with_something_withheld(engine, served, answers, withheld):
-    engine.open(f"{served(withheld)}en/ledger/")
-    assert set(engine.run(COMMIT, answers).values()) == {"right"}
-    cells = engine.run(RUN_CELLS)
-    assert cells and {cell["status"] for cell in cells} == {"ok"}
-
-
 @pytest.fixture(scope="module")
-def runner(engine, served):
+def runner(engine, site):
     """runner(source, **options) runs Python on a bare page of the site; RunResult with out, err comes back."""
-    engine.open(served() + DOCUMENT)
+    engine.open(site.url + DOCUMENT)
     engine.run(f"await (async () => {{ {SCRIPT} }})();")
     engine.run(PLANT_CANARIES, CANARY)
     first = engine.run(GO, "1 + 1", {})
@@ -101,10 +101,10 @@ def assert_contained(engine, evil, result):  # noqa: F811
     assert stray_hits(evil) == []
 
 
-def test_a_later_visit_starts_from_the_snapshot(engine, served, runner):
+def test_a_later_visit_starts_from_the_snapshot(engine, site, runner):
     """The runs above lasted long enough for the browser to keep one; WebKit does not start from it and takes the plain way."""
     engine.run(f"await ({SNAPSHOTS_KEPT})(1);")
-    engine.open(served() + DOCUMENT)
+    engine.open(site.url + DOCUMENT)
     engine.run(f"await (async () => {{ {SCRIPT} }})();")
     result = engine.run(GO, RUNS_AGAIN, {})
     assert (result["value"], engine.run("return runner.startedFrom;")) == ("[1073741824, 5]", "files" if engine.name == "webkit" else "snapshot")

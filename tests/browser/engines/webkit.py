@@ -17,6 +17,12 @@ DISPLAY_SERVER = "Xvfb"
 BROWSERS = ("/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser", "/usr/lib/aarch64-linux-gnu/webkit2gtk-4.1/MiniBrowser")
 SCRIPT_S = 300
 START_S = 60
+# MiniBrowser's own switches.
+SWITCHES = {
+    "nothing": [],
+    "storage": ["--cookies-policy=never", "--features=-LocalStorage,-IndexedDBAPI,-CacheAPI"],
+    "service worker": ["--features=-ServiceWorkers"],
+}
 
 
 class WebKit:
@@ -30,7 +36,7 @@ class WebKit:
         lacking = [program for program in (DRIVER, DISPLAY_SERVER) if not shutil.which(program)]
         return f"{' and '.join(lacking)} not installed (Debian: apt install webkit2gtk-driver xvfb)" if lacking else None
 
-    def __init__(self):
+    def __init__(self, withheld: str = "nothing"):
         self._display = subprocess.Popen(
             [DISPLAY_SERVER, "-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -41,7 +47,7 @@ class WebKit:
         self._root = f"http://127.0.0.1:{port}"
         self._wait_for_driver()
         browser = next(path for path in BROWSERS if Path(path).exists())
-        options = {"browserName": "MiniBrowser", "webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]}}
+        options = {"browserName": "MiniBrowser", "webkitgtk:browserOptions": {"binary": browser, "args": ["--automation", *SWITCHES[withheld]]}}
         session = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": options}})
         self._session = f"/session/{session['sessionId']}"
         self.version = f"WebKitGTK {session['capabilities']['browserVersion']}"
@@ -75,8 +81,18 @@ class WebKit:
         """Sets the window's size; the page gets a little less height than that."""
         self._ask("POST", f"{self._session}/window/rect", {"width": width, "height": height})
 
-    def run(self, body: str, *arguments):
-        """The value of an async function's body in the page, given `args`; it travels as JSON. Raises on an error there."""
+    def run(self, body: str, *arguments, frame: str = ""):
+        """The value of an async function's body in the page, given `args`; it travels as JSON. Raises on an error there.
+
+        `frame`: an expression for the page's frame in which it runs, of whatever origin.
+        """
+        if frame:
+            element = self._ask("POST", f"{self._session}/execute/sync", {"script": f"return {frame}", "args": []})
+            self._ask("POST", f"{self._session}/frame", {"id": element})
+            try:
+                return self.run(body, *arguments)
+            finally:
+                self._ask("POST", f"{self._session}/frame", {"id": None})
         source = f"""const done = arguments[arguments.length - 1], args = JSON.parse(arguments[0]);
             (async () => {{ {body} }})().then((value) => done(JSON.stringify({{ value: value ?? null }})),
                 (error) => done(JSON.stringify({{ error: `${{error}}\\n${{error?.stack}}` }})));"""

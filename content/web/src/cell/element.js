@@ -11,7 +11,7 @@ import { OutputView } from './output-view.js';
 import { imageOf } from './picture.js';
 import { SavedCode, digest } from './saved-code.js';
 import { LinkError, MAX_FRAGMENT_CHARS } from './share-link.js';
-import { shareAddress } from './sharing.js';
+import { copyText, shareAddress } from './sharing.js';
 import { siteBase } from './site.js';
 import { languageOf, text } from './strings.js';
 import { UnfinishedRun } from './unfinished-run.js';
@@ -241,7 +241,7 @@ export class ZeroCell extends HTMLElement {
     if (!field) return;
     field.value = address;
     field.hidden = false;
-    const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
+    const copied = await copyText(address);
     this.setStatus(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
     this.announce(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
     if (copied) return;
@@ -261,13 +261,9 @@ export class ZeroCell extends HTMLElement {
   }
 
   async copyCode() {
-    try {
-      await navigator.clipboard.writeText(this.code);
-      this.setStatus(this.say('cell.copied'));
-      this.announce(this.say('cell.copied'));
-    } catch {
-      this.setStatus(this.say('cell.copy_failed'));
-    }
+    const isCopied = await copyText(this.code);
+    this.setStatus(this.say(isCopied ? 'cell.copied' : 'cell.copy_failed'));
+    this.announce(this.say(isCopied ? 'cell.copied' : 'cell.copy_failed'));
   }
 
   /** Run the code. A second call while one waits or runs does nothing. @returns {Promise<RunResult|undefined>} */

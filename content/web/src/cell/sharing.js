@@ -12,6 +12,16 @@ export function setShareContext(describe) {
   context = describe;
 }
 
+/** @param {string} words @returns {Promise<boolean>} false where the browser does not let the page copy, or over plain http */
+export async function copyText(words) {
+  try {
+    await navigator.clipboard.writeText(words);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** @param {Shared} shared @returns {Promise<string>} the whole address; rejects with LinkError 'too-large' */
 export async function shareAddress(shared) {
   const { page, more } = context();

@@ -1,6 +1,7 @@
 // The builder, /<lang>/build/: choose an item or write a cell, see it live, copy the snippet.
 
 import { LinkError, MAX_FRAGMENT_CHARS, encodeShared } from '../cell/share-link.js';
+import { copyText } from '../cell/sharing.js';
 import { escapeHtml } from '../page/format.js';
 import { pageLanguage, siteBase, text } from '../page/page-data.js';
 import { scriptData } from '../page/site-data.js';
@@ -142,7 +143,7 @@ function showSnippet() {
 }
 
 async function copy() {
-  const copied = await navigator.clipboard.writeText(part('snippet').textContent ?? '').then(() => true, () => false);
+  const copied = await copyText(part('snippet').textContent ?? '');
   part('copied').textContent = text(copied ? 'build.copied' : 'build.copy_failed');
   if (!copied) getSelection()?.selectAllChildren(part('snippet'));
 }

@@ -1,11 +1,14 @@
 // Under an embedded item: where it comes from, a link to share it, and the record of this visit.
 
 import { LinkError, MAX_FRAGMENT_CHARS } from '../cell/share-link.js';
-import { shareAddress } from '../cell/sharing.js';
+import { copyText, shareAddress } from '../cell/sharing.js';
 import { escapeHtml } from '../page/format.js';
 import { pageLanguage, siteBase, text } from '../page/page-data.js';
+import { storageLasts } from '../page/store.js';
 
-/** @param {HTMLElement} foot @param {{lesson: string}} item @param {import('./reporter.js').Reporter} reporter */
+const KEEPS_SOMETHING = ['exercise', 'live'];
+
+/** @param {HTMLElement} foot @param {{kind: string, lesson: string}} item @param {import('./reporter.js').Reporter} reporter */
 export function showFoot(foot, item, reporter) {
   const home = new URL(`${pageLanguage() === 'en' ? 'en' : 'zh'}/${item.lesson ? `${item.lesson}/` : ''}`, siteBase());
   foot.innerHTML = `<a href="${escapeHtml(home.href)}" target="_blank" rel="noopener">${escapeHtml(text('page.site'))}</a>
@@ -23,7 +26,7 @@ export function showFoot(foot, item, reporter) {
       return;
     }
     field.hidden = false;
-    const copied = await navigator.clipboard.writeText(field.value).then(() => true, () => false);
+    const copied = await copyText(field.value);
     status.textContent = text(copied ? 'cell.link.copied' : 'cell.link.select');
     if (!copied) field.select();
   });
@@ -32,6 +35,9 @@ export function showFoot(foot, item, reporter) {
     status.textContent = statements.length ? text('embed.record_saved', { count: statements.length }) : text('embed.record_empty');
     if (statements.length) download('zero-ledger-xapi.json', JSON.stringify(statements, null, 2));
   });
+  if (KEEPS_SOMETHING.includes(item.kind) && !storageLasts()) {
+    foot.insertAdjacentHTML('beforeend', `<span data-part="not-kept">${escapeHtml(text('page.not_kept'))}</span>`);
+  }
   foot.hidden = false;
 }
 

@@ -1,5 +1,6 @@
 // The JupyterLab plugin: every kernel that starts on this page gets a guard, Stop works, and the reader is told.
 
+import { storageLasts } from '../page/store.js';
 import { StopFlag } from '../runner/stop-flag.js';
 import { panelsOf, runningCell, writeIntoCell } from './cells.js';
 import { LessonDrive, oneAtATime } from './lesson-drive.js';
@@ -44,12 +45,13 @@ export function makePlugin({ IKernelClient, INotebookTracker, IConsoleTracker, I
 export function makeLessonsPlugin({ IDefaultDrive, ITranslator, Notification }) {
   return {
     id: LESSONS_PLUGIN_ID,
-    description: 'Shows a republished lesson, and keeps the copy that the reader has edited beside it.',
+    description: 'Shows a republished lesson, keeps the copy that the reader has edited beside it, and says so where nothing can be kept.',
     autoStart: true,
     requires: [IDefaultDrive],
     optional: [ITranslator].filter(Boolean),
     activate(/** @type {any} */ app, /** @type {any} */ drive, /** @type {any} */ translator) {
       const text = makeTexts(translator?.languageCode ?? 'en');
+      if (!storageLasts()) Notification.emit(text('lab.not_kept'), 'warning', { autoClose: false });
       const open = (/** @type {string} */ path) => app.commands.execute('docmanager:open', { path });
       new LessonDrive(drive, {
         fetchPublished: (path) => fetchPublished(`${drive.serverSettings.baseUrl}files/${path}`),

@@ -1,13 +1,14 @@
 /**
  * On a lesson: says how much is done, keeps the place where the reader is, and offers the one where they stopped. It
- * never moves the page by itself, and offers nothing to a reader who came by a link to a place.
+ * never moves the page by itself, and offers nothing to a reader who came by a link to a place. Where nothing can be kept
+ * it says so.
  */
 import { escapeHtml } from './format.js';
 import { cellAtTop, cellsOf } from './language.js';
 import { lessonSlug, text } from './page-data.js';
 import { shareSeen } from './progress-data.js';
 import { placeIn, progressLine } from './progress-text.js';
-import { remember } from './store.js';
+import { remember, storageLasts } from './store.js';
 
 const line = document.querySelector('[data-part=progress]');
 const exercises = [...document.querySelectorAll('zero-predict')].map((one) => one.getAttribute('exercise') ?? '');
@@ -80,6 +81,7 @@ function closeOffer() {
 }
 
 if (line) {
+  if (!storageLasts()) line.insertAdjacentHTML('afterend', `<p class="zl-note">${escapeHtml(text('page.not_kept'))}</p>`);
   showProgress();
   document.addEventListener('zero-predict', showProgress);
   // Only what the reader does counts as reading: not a jump to a link's place, nor a browser restoring one.

@@ -78,16 +78,28 @@ export class GuardClock {
     const now = this.now();
     if (this.reason === null) this.lookForReason(now);
     let signal = 0;
-    if (this.reason !== null && now >= this.breakAt) {
-      this.broken = true;
-      throw new InterpreterBroken('ended');
-    }
+    this.breakIfOverdue(now);
     if (this.reason !== null && now >= this.signalAt) {
       this.signalAt = now + REPEAT_SIGNAL_MS;
       signal = SIGNALS[this.reason];
     }
     this.planNextLook();
     return signal;
+  }
+
+  /** For loops that take no signal: throws InterpreterBroken when the run should have ended by one. */
+  breakIfDue() {
+    if (this.dateNow() < this.lookAgainAt) return;
+    const now = this.now();
+    if (this.reason === null) this.lookForReason(now);
+    this.breakIfOverdue(now);
+  }
+
+  /** @param {number} now */
+  breakIfOverdue(now) {
+    if (this.reason === null || now < this.breakAt) return;
+    this.broken = true;
+    throw new InterpreterBroken('ended');
   }
 
   /** @param {number} now */

@@ -6,6 +6,7 @@ import { GuardClock } from './guard.js';
 import { addLateFile } from './late-file.js';
 import { MemoryCap } from './memory-cap.js';
 import { MemoryImage, imageOf } from './memory-image.js';
+import { makeIterationInterruptible, terminatesNoLoops } from './interruptible-iteration.js';
 import { neuter } from './neuter.js';
 import { OutputBatcher } from './output.js';
 import { MAX_LIMIT_MS, MAX_MEMORY_BYTES, PYTHON_MODULES } from './protocol.js';
@@ -81,6 +82,7 @@ async function makeInterpreter(parts, makeSnapshot, post) {
   if (image) lateFiles.push(addLateFile(pyodide.FS, STDLIB_PATH, parts.stdlib));
   else loadRunner(pyodide);
   if (makeSnapshot) postSnapshot(pyodide, post);
+  if (terminatesNoLoops()) makeIterationInterruptible(pyodide, () => clock.breakIfDue());
   connectOutput(pyodide, output, clock, crash);
   const { runCell, warmUp } = preparePython(pyodide, lateFiles);
   pyodide.setInterruptBuffer(new Uint8Array(1)); // makes Python ask; clock.poll is what answers

@@ -1,0 +1,8 @@
+"""How the tests start Chromium."""
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+    # Nothing but this machine has a name, so that a stray request fails at once and alike everywhere.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
