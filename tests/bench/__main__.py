@@ -27,6 +27,7 @@ PREFIX = "/courses/zero/"
 BENCHMARKS = {
     "page": "bench_page", "wire": "bench_wire", "runner": "bench_runner", "guard": "bench_guard", "slider": "bench_slider", "planner": "bench_planner", "build": "bench_build",
     "growth": "bench_growth", "notebook": "bench_notebook", "peers": "bench_peers", "soak": "bench_soak", "class": "bench_class", "embeds": "bench_embeds",
+    "small": "bench_small",
 }
 
 
@@ -37,6 +38,7 @@ class Bench:
     browser: Browser
     url: str
     quick: bool
+    flags: tuple[str, ...] = FLAGS  # what the browser was started with
 
     def rounds(self, usual: int) -> int:
         return 1 if self.quick else usual
