@@ -5,6 +5,7 @@ which nothing else of the browser is at work.
 """
 
 from bench_runner import BARE
+from processor import Processor
 from rows import Row
 from runner_page import visit
 
@@ -19,7 +20,6 @@ LOOPS = {
 }
 BARE_RUN = "(source) => new Promise((resolve) => { bareWorker.onmessage = () => resolve(); bareWorker.postMessage(source); })"
 SANDBOX_RUN = "(source) => go(source).then(({ status }) => { if (status !== 'ok') throw new Error(status); })"
-QUIET_MS, QUIET_S = 500, 0.02
 
 
 def measure(bench):
@@ -38,23 +38,3 @@ def measure(bench):
                 guarded, bare = guarded + took[0], bare + took[1]
         yield Row(f"guard: {name}", guarded, "CPU s", "in a bare worker", bare, TARGET)
     context.close()
-
-
-class Processor:
-    """The processor time of the browser's renderers."""
-
-    def __init__(self, browser):
-        self.protocol = browser.new_browser_cdp_session()
-
-    def seconds(self) -> float:
-        processes = self.protocol.send("SystemInfo.getProcessInfo")["processInfo"]
-        return sum(each["cpuTime"] for each in processes if each["type"] == "renderer")
-
-    def seconds_of(self, work) -> float:
-        before = self.seconds()
-        work()
-        return self.seconds() - before
-
-    def wait_until_quiet(self, page) -> None:
-        while self.seconds_of(lambda: page.wait_for_timeout(QUIET_MS)) > QUIET_S:
-            pass
