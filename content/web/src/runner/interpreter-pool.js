@@ -19,7 +19,10 @@ export class InterpreterPool {
     this.wantsSnapshot = false;
     /** @type {InterpreterParts|null} */
     this.parts = null;
-    this.current = new InterpreterHandle(url);
+    this.first = new InterpreterHandle(url); // it starts now, and boots when it has its parts
+    /** @type {InterpreterHandle|null} */
+    this.current = this.first;
+    this.isCurrentUsed = false;
     /** @type {InterpreterHandle|null} */
     this.spare = null;
     this.spareTimer = 0;
@@ -28,8 +31,8 @@ export class InterpreterPool {
   /** @param {InterpreterParts} parts all that interpreters are made of; the first boots now */
   async boot(parts) {
     this.parts = parts;
-    this.current.boot(parts);
-    await this.current.ready;
+    this.first.boot(parts);
+    await this.first.ready;
   }
 
   make() {
@@ -38,18 +41,27 @@ export class InterpreterPool {
     return interpreter;
   }
 
+  /** @returns {InterpreterHandle} the one that keeps the sessions' variables */
+  useCurrent() {
+    this.current ??= this.takeUnused();
+    this.isCurrentUsed = true;
+    return this.current;
+  }
+
   /** @returns {InterpreterHandle} one that never ran anything; no longer the pool's */
   takeUnused() {
     clearTimeout(this.spareTimer);
-    const unused = this.spare ?? this.make();
-    this.spare = null;
+    const unused = this.spare ?? (this.isCurrentUsed ? null : this.current) ?? this.make();
+    if (unused === this.spare) this.spare = null;
+    if (unused === this.current) this.current = null;
     return unused;
   }
 
   /** The current interpreter must not be used again. */
   replaceCurrent() {
-    this.current.terminate();
+    this.current?.terminate();
     this.current = this.takeUnused();
+    this.isCurrentUsed = false;
   }
 
   /** Start a spare soon, unless memory is short or a run begins before. */

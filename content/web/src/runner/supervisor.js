@@ -29,7 +29,7 @@ class Supervisor {
   /** Nothing is taken from the page before the interpreter's script runs: a busy supervisor would hold its start up. @param {MessagePort} port */
   async connect(port) {
     this.page = port;
-    await this.pool.current.awake;
+    await this.pool.first.awake;
     port.onmessage = (event) => this.receive(event.data);
   }
 
@@ -60,7 +60,7 @@ class Supervisor {
   /** @param {PartsInbox} inbox */
   async bootFromFiles(inbox) {
     try {
-      inbox.asm.then((asm) => this.pool.current.prepare({ asm, memory: null })); // it takes as long to read as the rest to arrive
+      inbox.asm.then((asm) => this.pool.first.prepare({ asm, memory: null })); // it takes as long to read as the rest to arrive
       await this.boot(await inbox.complete());
     } catch (error) {
       this.fail(error);
@@ -71,7 +71,7 @@ class Supervisor {
   async bootFromKept(kept) {
     try {
       const { wasm, ...parts } = partsOf(kept);
-      this.pool.current.prepare(parts);
+      this.pool.first.prepare(parts);
       await this.boot({ ...parts, module: await WebAssembly.compileStreaming(wasmResponse(wasm)) });
     } catch (error) {
       console.warn(`Python did not start from what an earlier visit kept: ${error}`);
@@ -136,7 +136,7 @@ class Supervisor {
 
   /** @param {RunRequest} request */
   async run(request) {
-    const interpreter = request.fresh ? this.pool.takeUnused() : this.pool.current;
+    const interpreter = request.fresh ? this.pool.takeUnused() : this.pool.useCurrent();
     await interpreter.ready;
     const { id } = request;
     this.post({ type: 'started', id });

@@ -7,7 +7,7 @@ import sys
 import types
 
 from guard import RUNNER_FILES, Guard, OutputLimitExceeded, RunEnded, StopRequested, TimeLimitExceeded
-from loop import run_to_end
+from loop import NothingWillHappen, run_to_end
 from pictures import picture_of
 from restore import InterpreterState
 from tracebacks import describe_error, remember_source, show_unraisable
@@ -66,7 +66,8 @@ class CellRunner:
                 self._state.restore_builtins()
                 outcome = _outcome_of(error, file_name)
             self._state.flush()
-            if guard.ended_by and outcome["status"] == "ok":
+            # A task that was ended, or an except clause, may have kept to itself why.
+            if guard.ended_by and (outcome["status"] == "ok" or outcome["errorType"] == NothingWillHappen.__name__):
                 outcome = _outcome_of(guard.ended_by, file_name)
         finally:
             self._state.restore_builtins()
