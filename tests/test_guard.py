@@ -212,6 +212,16 @@ def test_waiting_for_nothing_is_an_error_with_its_line(run):
     assert outcome["errorType"] == "NothingWillHappen" and 'File "<cell>", line 2' in outcome["error"]
 
 
+def test_waiting_for_a_task_that_the_limit_ended_is_the_limit(run):
+    outcome = run("""
+import asyncio, signal
+async def tick():
+    signal.raise_signal(signal.SIGALRM)
+task = asyncio.create_task(tick())
+await asyncio.get_running_loop().create_future()""")
+    assert outcome["status"] == "timeout" and 'File "<cell>", line 6' in outcome["error"]
+
+
 def test_tasks_left_behind_are_cancelled(run):
     outcome = run("""
 import asyncio

@@ -160,15 +160,17 @@ return until('the outcome', () => /Right|Not yet/.exec(document.querySelector('[
 """
 
 LAB_HELPERS = HELPERS + """
-const all = (selector) => [...document.querySelectorAll(selector)];
+// The lab opens again what was open on an earlier visit, behind what is asked for.
+const inFront = () => document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
+const all = (selector) => [...(inFront()?.querySelectorAll(selector) ?? [])];
 const press = (node) => {
   const { x, y, width, height } = node.getBoundingClientRect();
   const options = { bubbles: true, cancelable: true, button: 0, clientX: x + width / 2, clientY: y + height / 2, view: window };
   for (const type of ['mousemove', 'mousedown', 'mouseup', 'click']) node.dispatchEvent(new MouseEvent(type, options));
 };
 const prompts = () => all('.jp-Notebook .jp-CodeCell .jp-InputPrompt').map((prompt) => prompt.textContent.trim());
-const runAndAdvance = () => press(document.querySelector('[data-jp-item-name="run"] jp-button'));
-const idle = () => until('the kernel', () => prompts().length > 2 && document.querySelector('.jp-Notebook-ExecutionIndicator[data-status=idle]'), 120000);
+const runAndAdvance = () => press(all('[data-jp-item-name="run"] jp-button')[0]);
+const idle = () => until('the kernel', () => prompts().length > 2 && all('.jp-Notebook-ExecutionIndicator[data-status=idle]')[0], 120000);
 """
 
 # → {cells, errors, text}: after every cell of the open notebook was run with the button for it; menus take no events made by a script
@@ -184,7 +186,7 @@ return { cells: count, errors: all(errors).map((one) => one.innerText), text: al
 
 # → {before, after, width}: the total under the chart before and after its slider went one step, and the picture's width
 MOVE_NOTEBOOK_SLIDER = LAB_HELPERS + """
-const handle = await until('the slider', () => document.querySelector('.jp-OutputArea .noUi-handle'));
+const handle = await until('the slider', () => all('.jp-OutputArea .noUi-handle')[0]);
 const output = handle.closest('.jp-OutputArea-output');
 output.scrollIntoView();
 const picture = await until('the chart', () => output.querySelector('img.widget-image'));

@@ -67,10 +67,12 @@ def runner(engine, site):
 
 
 @pytest.mark.parametrize("statuses, source", [program[1:] for program in HOSTILE], ids=[program[0] for program in HOSTILE])
-def test_hostile_program(runner, statuses, source):
+def test_hostile_program(engine, runner, statuses, source):
     """As in Chromium; engines differ in how a C stack overflows, so an ended run is enough for those."""
     result = runner(source, limitMs=LIMIT_MS)
-    assert result["status"] in statuses | {"crashed"}, result
+    # Where a worker in a C loop cannot be terminated, the guard breaks the loop (interruptible-iteration.js).
+    broken = {"timeout"} if engine.name == "webkit" and "killed" in statuses else set()
+    assert result["status"] in statuses | {"crashed"} | broken, result
     assert result["elapsedMs"] < LIMIT_MS + HARD_GRACE_MS + SLOW_MACHINE_MS, result
     after = runner(RUNS_AGAIN)
     assert (after["status"], after["out"], after["value"]) == ("ok", "fine 3\n", "[1073741824, 5]"), after

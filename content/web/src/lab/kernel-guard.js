@@ -1,6 +1,7 @@
 // The guard inside a kernel's worker: the runner's clock, around cells, widget callbacks and whatever else Python does.
 
 import { GuardClock } from '../runner/guard.js';
+import { makeIterationInterruptible, terminatesNoLoops } from '../runner/interruptible-iteration.js';
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES, SIGNALS } from '../runner/protocol.js';
 import { makeFlagReader } from '../runner/stop-flag.js';
 import guardSource from '../runner/python/guard.py';
@@ -89,7 +90,18 @@ load`,
     };
     this.python = load('kernel_guard', kernelGuardSource).install(page, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES);
     this.pyodide.setInterruptBuffer(this.makeBuffer());
+    if (terminatesNoLoops()) makeIterationInterruptible(this.pyodide, () => this.breakLoop());
     this.post({ type: 'installed' });
+  }
+
+  /** Called within loops of C. */
+  breakLoop() {
+    try {
+      this.clock.breakIfDue();
+    } catch (error) {
+      setTimeout(() => this.die('broken'), 0); // when Python's stack is gone
+      throw error;
+    }
   }
 
   /** A Pyodide that has died answers no more, and does not say so to the page. */

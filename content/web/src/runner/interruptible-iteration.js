@@ -28,7 +28,7 @@ def addresses():
 addresses()`;
 
 /** Whether this browser is one of those, by the only mark that a worker has. @param {string} [userAgent] */
-export function terminatesNoLoops(userAgent = navigator.userAgent) {
+export function terminatesNoLoops(userAgent = globalThis.navigator?.userAgent ?? '') {
   return userAgent.includes('AppleWebKit') && !/Chrom(e|ium)\//.test(userAgent);
 }
 

@@ -64,6 +64,8 @@ class CellRunner:
                     self._reserve = None  # what describes the error needs memory too
                 guard.allow_report()
                 self._state.restore_builtins()
+                if guard.ended_by and isinstance(error, NothingWillHappen):
+                    error = guard.ended_by.with_traceback(error.__traceback__)  # what would have happened was ended
                 outcome = _outcome_of(error, file_name)
             self._state.flush()
             # A task that was ended, or an except clause, may have kept to itself why.
