@@ -65,11 +65,10 @@ class CellRunner:
                 guard.allow_report()
                 self._state.restore_builtins()
                 if guard.ended_by and isinstance(error, NothingWillHappen):
-                    error = guard.ended_by.with_traceback(error.__traceback__)  # what would have happened was ended
+                    error = guard.ended_by.with_traceback(error.__traceback__)  # in a task
                 outcome = _outcome_of(error, file_name)
             self._state.flush()
-            # A task that was ended, or an except clause, may have kept to itself why.
-            if guard.ended_by and (outcome["status"] == "ok" or outcome["errorType"] == NothingWillHappen.__name__):
+            if guard.ended_by and outcome["status"] == "ok":  # an except clause has kept to itself why
                 outcome = _outcome_of(guard.ended_by, file_name)
         finally:
             self._state.restore_builtins()
