@@ -1,14 +1,18 @@
 """`./build.sh bench [--quick] [--json FILE] [NAME…]`: every figure a ratio against a baseline of the same run.
 
 Nothing here fails for being slow; a figure that misses its target says MISSES. `--quick` takes one round of each, to see
-that the benchmarks themselves work. NAMEs pick benchmarks (the table below lists them).
+that the benchmarks themselves work. NAMEs pick benchmarks (the table below lists them). `--readme` puts all figures into
+tests/bench/README.md.
 """
 
 import argparse
+import datetime
 import json
+import os
 import platform
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +25,7 @@ from playwright.sync_api import Browser, sync_playwright  # noqa: E402
 from publish import paths  # noqa: E402
 from publish.chromium import find_chromium  # noqa: E402
 from publish.serve import make_server  # noqa: E402
+from readme_table import write_table  # noqa: E402
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--enable-precise-memory-info")
 PREFIX = "/courses/zero/"
@@ -49,26 +54,40 @@ def main() -> None:
     options.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     options.add_argument("--quick", action="store_true", help="one round of each")
     options.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    options.add_argument("--readme", action="store_true", help="also put them into tests/bench/README.md")
     chosen = options.parse_args()
     unknown = sorted(set(chosen.names) - set(BENCHMARKS))
     if unknown:
         options.error(f"NAME is {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     server = make_server(paths.DIST, 0, PREFIX)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    figures = {}
+    figures, machine = {}, machine_here()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         bench = Bench(browser, f"http://127.0.0.1:{server.server_port}{PREFIX}", chosen.quick)
         for name in chosen.names or BENCHMARKS:
             print(f"\n== {name}: {import_module(BENCHMARKS[name]).__doc__.splitlines()[0]}", flush=True)
-            figures[name] = []
+            figures[name], started = [], time.monotonic()
             for row in import_module(BENCHMARKS[name]).measure(bench):
                 print(row, flush=True)
                 figures[name].append(row.as_dict())
-        machine = {"cpu": platform.processor() or platform.machine(), "python": platform.python_version(), "chromium": browser.version}
+            print(f"   ({time.monotonic() - started:.0f} s)", flush=True)
+        machine["chromium"] = browser.version
         browser.close()
     if chosen.json:
         chosen.json.write_text(json.dumps({"machine": machine, "quick": chosen.quick, "figures": figures}, indent=1) + "\n", encoding="utf-8")
+    if chosen.readme:
+        write_table(machine, figures)
+
+
+def machine_here() -> dict:
+    """What the figures depend on besides the programs."""
+    info = Path("/proc/cpuinfo")
+    models = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.is_file() else []
+    return {
+        "date": datetime.date.today().isoformat(), "cpu": models[0] if models else platform.processor() or platform.machine(),
+        "cores": os.cpu_count(), "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None, "python": platform.python_version(),
+    }
 
 
 if __name__ == "__main__":

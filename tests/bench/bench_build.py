@@ -25,7 +25,7 @@ def measure(bench):
     with tempfile.TemporaryDirectory(prefix="zero-build-") as folder:
         clone = copy_clone(Path(folder) / "clone")
         found = interleaved(
-            bench.rounds(3),
+            bench.rounds(2),
             full=lambda: full_build(clone),
             unchanged=lambda: build(clone),
             lesson=lambda: changed_lesson(clone),

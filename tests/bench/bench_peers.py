@@ -27,6 +27,7 @@ WAIT_MS = 90_000
 OUTPUT = "42"
 PROGRAM = "print(6 * 7)"
 TARGET = 0.3
+ROUNDS = 3
 OPEN_MS = 5000
 PYSCRIPT_PAGE = """<!doctype html><meta charset="utf-8"><title>PyScript</title><link rel="icon" href="data:,"><p id="result"></p>
 <script type="module" src="pyscript/core.js"></script>
@@ -61,8 +62,8 @@ def measure(bench):
     with tempfile.TemporaryDirectory(prefix="zero-peers-") as folder:
         url = serve_together(Path(folder))
         peers = {name: use for name, (_, use) in PEERS.items()}
-        at_once = interleaved(bench.rounds(5), **{name: lambda use=use: timed(bench.browser, url, use, 0) for name, use in peers.items()})
-        opened = interleaved(bench.rounds(5), **{name: lambda use=use: timed(bench.browser, url, use, OPEN_MS) for name, use in peers.items()})
+        at_once = interleaved(bench.rounds(ROUNDS), **{name: lambda use=use: timed(bench.browser, url, use, 0) for name, use in peers.items()})
+        opened = interleaved(bench.rounds(ROUNDS), **{name: lambda use=use: timed(bench.browser, url, use, OPEN_MS) for name, use in peers.items()})
     yield from rows("used at once: navigation → output", at_once)
     yield from rows("page open for 5 s: click → output", opened)
 
