@@ -16,7 +16,9 @@ NODE_SCRIPT = paths.PUBLISH / "bytecode.mjs"
 PYODIDE_SCRIPT = paths.PUBLISH / "bytecode_in_pyodide.py"
 STDLIB = paths.BYTECODE / "stdlib.zip.gz"
 ZEROLEDGER = paths.BYTECODE / "zeroledger.zip.gz"
+RUNNER = paths.BYTECODE / "runner.zip.gz"  # goes into the interpreter's script
 PACKAGE = paths.CONTENT / "zeroledger"
+RUNNER_SOURCES = paths.WEB / "src/runner/python"
 TEXT_COPIES = ("training_loop.py",)  # sources that pages show, kept as text beside their byte code
 
 
@@ -34,6 +36,15 @@ def compile_zeroledger(console: Console) -> None:
             if file.name in TEXT_COPIES:
                 archive.write(file, f"{file.relative_to(PACKAGE.parent)}.txt")
     compile_in_pyodide(sources, ZEROLEDGER)
+
+
+def compile_runner(console: Console) -> None:
+    """runner.zip.gz: what prepares each interpreter, under names that no traceback takes for another file's."""
+    sources = paths.STAGE / "runner-sources.zip"
+    with zipfile.ZipFile(sources, "w") as archive:
+        for file in files_under(RUNNER_SOURCES):
+            archive.write(file, f"<zero-runner {file.stem}>.py")
+    compile_in_pyodide(sources, RUNNER)
 
 
 def compile_in_pyodide(source: Path, target: Path) -> None:
@@ -54,4 +65,8 @@ STDLIB_STEP = Step(
 ZEROLEDGER_STEP = Step(
     "byte code of zeroledger", compile_zeroledger,
     inputs=(NODE_SCRIPT, PYODIDE_SCRIPT, PACKAGE), outputs=(ZEROLEDGER,), after=(npm.STEP,),
+)
+RUNNER_STEP = Step(
+    "byte code of the runner", compile_runner,
+    inputs=(NODE_SCRIPT, PYODIDE_SCRIPT, RUNNER_SOURCES), outputs=(RUNNER,), after=(npm.STEP,),
 )

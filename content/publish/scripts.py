@@ -14,5 +14,5 @@ def bundle(console: Console) -> None:
 
 STEP = Step(
     "browser scripts", bundle,
-    inputs=(paths.WEB,), outputs=(paths.SCRIPTS,), after=(npm.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP),
+    inputs=(paths.WEB,), outputs=(paths.SCRIPTS,), after=(npm.STEP, bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, bytecode.RUNNER_STEP),
 )

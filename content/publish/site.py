@@ -10,7 +10,7 @@ from publish.steps import run_steps
 
 STEPS = (
     npm.STEP, compiled_wheels.STEP, pure_wheels.STEP, font.STEP, own_wheel.STEP, bytecode_wheels.STEP, pyodide_dist.STEP,
-    bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, script_parts.STEP, notebooks.STEP, labextension.STEP, jupyterlite.STEP,
+    bytecode.STDLIB_STEP, bytecode.ZEROLEDGER_STEP, bytecode.RUNNER_STEP, script_parts.STEP, notebooks.STEP, labextension.STEP, jupyterlite.STEP,
     scripts.STEP, lesson_pages.STEP, api_pages.STEP, exporter_wheel.STEP, teach_page.STEP, dist.STEP,
 )
 

@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { codeOf } from './python-code.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, 'src');
@@ -37,7 +38,6 @@ const common = {
   target: 'es2022',
   charset: 'utf8',
   legalComments: 'none',
-  loader: { '.py': 'text' },
   define: {
     PART_BYTES: JSON.stringify(Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, bytes.length]))),
     PYODIDE_LOCK_INFO: JSON.stringify({ ...lock.info, version: JSON.parse(await readFile(join(pyodide, 'package.json'), 'utf8')).version }),
@@ -86,11 +86,14 @@ async function bundleClassic(snapshotKey) {
   });
 }
 
+const pythonCode = JSON.stringify(codeOf(await readFile(join(byteCode, 'runner.zip.gz'))));
+
 /** @param {string} name below src/ @returns {Promise<string>} the text of a classic script, safe inside <script> */
 async function classicScript(name) {
   const result = await build({
     ...common,
     entryPoints: [join(source, name)],
+    define: { ...common.define, PYTHON_CODE: pythonCode },
     format: 'iife',
     write: false,
     // Pyodide's branches for Node are never taken in a worker.

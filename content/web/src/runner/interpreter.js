@@ -11,7 +11,6 @@ import { neuter } from './neuter.js';
 import { OutputBatcher } from './output.js';
 import { MAX_LIMIT_MS, MAX_MEMORY_BYTES, PYTHON_MODULES } from './protocol.js';
 import { importModule, startPyodide } from './pyodide-boot.js';
-import pythonSources from './python-sources.js';
 import { makeFlagReader } from './stop-flag.js';
 
 /** @typedef {import('./protocol.js').CellRequest} CellRequest */
@@ -162,17 +161,17 @@ function connectOutput(pyodide, output, clock, crash) {
 /** Load the runner's Python files. @param {any} pyodide */
 function loadRunner(pyodide) {
   const load = pyodide.runPython(
-    `def load(name, source):
-    import builtins, sys, types
+    `def load(name, code):
+    import binascii, builtins, marshal, sys, types
     module = types.ModuleType(name)
     module.__builtins__ = dict(vars(builtins))  # the reader may bend the common ones
     sys.modules[name] = module
-    exec(compile(source, f"<zero-runner {name}>", "exec"), module.__dict__)
+    exec(marshal.loads(binascii.a2b_base64(code)), module.__dict__)
     return module
 load`,
     { filename: '<zero-runner load>' },
   );
-  for (const name of PYTHON_MODULES) load(name, pythonSources[name]).destroy();
+  for (const name of PYTHON_MODULES) load(name, PYTHON_CODE[name]).destroy();
   load.destroy();
 }
 
