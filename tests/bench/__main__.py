@@ -13,6 +13,7 @@ import platform
 import sys
 import threading
 import time
+import traceback
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -61,23 +62,35 @@ def main() -> None:
         options.error(f"NAME is {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     server = make_server(paths.DIST, 0, PREFIX)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    figures, machine = {}, machine_here()
+    url = f"http://127.0.0.1:{server.server_port}{PREFIX}"
+    figures, machine, failed = {}, machine_here(), []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        bench = Bench(browser, f"http://127.0.0.1:{server.server_port}{PREFIX}", chosen.quick)
         for name in chosen.names or BENCHMARKS:
-            print(f"\n== {name}: {import_module(BENCHMARKS[name]).__doc__.splitlines()[0]}", flush=True)
-            figures[name], started = [], time.monotonic()
-            for row in import_module(BENCHMARKS[name]).measure(bench):
-                print(row, flush=True)
-                figures[name].append(row.as_dict())
-            print(f"   ({time.monotonic() - started:.0f} s)", flush=True)
-        machine["chromium"] = browser.version
-        browser.close()
-    if chosen.json:
-        chosen.json.write_text(json.dumps({"machine": machine, "quick": chosen.quick, "figures": figures}, indent=1) + "\n", encoding="utf-8")
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+            machine["chromium"] = browser.version
+            figures[name] = []
+            try:
+                run(name, Bench(browser, url, chosen.quick), figures[name])
+            except Exception:  # the others are still to be measured
+                traceback.print_exc()
+                failed.append(name)
+            browser.close()
+            if chosen.json:
+                chosen.json.write_text(json.dumps({"machine": machine, "quick": chosen.quick, "figures": figures}, indent=1) + "\n", encoding="utf-8")
     if chosen.readme:
-        write_table(machine, figures)
+        write_table(machine, figures, chosen.quick)
+    if failed:
+        sys.exit(f"did not come to their end: {', '.join(failed)}")
+
+
+def run(name: str, bench: Bench, figures: list[dict]) -> None:
+    """Measures one benchmark; prints its rows and adds them to `figures` as they come."""
+    module, started = import_module(BENCHMARKS[name]), time.monotonic()
+    print(f"\n== {name}: {module.__doc__.splitlines()[0]}", flush=True)
+    for row in module.measure(bench):
+        print(row, flush=True)
+        figures.append(row.as_dict())
+    print(f"   ({time.monotonic() - started:.0f} s)", flush=True)
 
 
 def machine_here() -> dict:

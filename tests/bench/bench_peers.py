@@ -5,7 +5,7 @@ navigation; and on a page that has been open for five seconds, timed from the cl
 page as the page opens, so that it may use the five seconds too; the lesson is scrolled to the cell, as for a reader who sees it.
 This site's own REPL loads our byte code and is no stranger: it is shown, and the best of the others is the baseline.
 PyScript comes from npm and runs in a worker.
-thebe-lite is not here: its kernel wants wheels of Pyodide 0.27 that no package client carries.
+thebe-lite (0.5.0) is not here: its kernel wants ssl and sqlite3 compiled for Pyodide 0.27.0, which no package client carries.
 """
 
 import shutil

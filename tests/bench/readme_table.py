@@ -7,12 +7,12 @@ BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
 HEAD = "| what | measured | baseline in the same run | ratio | target |\n| --- | --- | --- | --- | --- |\n"
 
 
-def write_table(machine: dict, figures: dict[str, list[dict]]) -> None:
+def write_table(machine: dict, figures: dict[str, list[dict]], quick: bool) -> None:
     """Replaces the table that stands there."""
     before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     load = "" if machine["load"] is None else f", load {machine['load']:.1f} at the start"
-    where = f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores{load}, Chromium {machine['chromium']}.\n\n"
+    where = f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores{load}, Chromium {machine['chromium']}{'; one round of each' if quick else ''}.\n\n"
     table = HEAD + "".join(line(row) for rows in figures.values() for row in rows)
     README.write_text(before + BEGIN + where + table + END + after, encoding="utf-8")
 
