@@ -223,6 +223,28 @@ def test_memory_that_runs_out_is_named(page, source):
     assert_answers_rightly(page)
 
 
+FILES = """
+import os
+def fill(name):
+    try:
+        with open(name, "wb") as file:
+            while True: file.write(bytes(10**7))
+    except OSError as error:
+        print(error.strerror, os.path.getsize(name) <= 256 * 2**20)
+fill("/tmp/one")
+try: os.truncate("/tmp/one", 2**30)
+except OSError as error: print(error.strerror)
+os.remove("/tmp/one")
+with open("/tmp/two", "w") as file: print(file.write("there is room again"))
+os.remove("/tmp/two")
+"""
+
+
+def test_files_are_bounded(page):
+    result = go(page, FILES, limitMs=60_000)
+    assert result["out"] == "No space left on device True\nNo space left on device\n19\n", result
+
+
 def test_variables_stay_up_to_the_memory_limit(page):
     """Python's own growth by more than it needs is not held against the program."""
     assert go(page, "kept = [bytes(10**6) for _ in range(470)]\nlen(kept)")["stateKept"]

@@ -2,6 +2,7 @@
 
 import './hide-import-scripts.js';
 import { CrashStack } from './crash-stack.js';
+import { capFiles } from './file-cap.js';
 import { GuardClock } from './guard.js';
 import { addLateFile } from './late-file.js';
 import { MemoryCap } from './memory-cap.js';
@@ -80,6 +81,7 @@ async function makeInterpreter(parts, makeSnapshot, post) {
   const lateFiles = [addLateFile(pyodide.FS, LEDGER_PATH, parts.zeroledger)];
   if (image) lateFiles.push(addLateFile(pyodide.FS, STDLIB_PATH, parts.stdlib));
   else loadRunner(pyodide);
+  capFiles(pyodide.FS);
   if (makeSnapshot) postSnapshot(pyodide, post);
   if (terminatesNoLoops()) makeIterationInterruptible(pyodide, () => clock.breakIfDue());
   connectOutput(pyodide, output, clock, crash);

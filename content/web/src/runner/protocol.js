@@ -5,6 +5,7 @@ export const MAX_OUTPUT_BYTES = 1_000_000;
 export const MAX_OUTPUT_LINES = 10_000;
 export const MAX_PICTURE_BYTES = 1_000_000; // python/pictures.py repeats it
 export const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
+export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 // The soft guard signals at the limit and every 100 ms after; then it breaks the interpreter; then the supervisor
 // terminates the worker. The last must come after the second, or it would take away the traceback.
