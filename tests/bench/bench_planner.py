@@ -1,6 +1,6 @@
 """100,000 configurations planned, against one budget call for each; and the same plan in the reader's browser.
 
-All in processor time, in the browser that of its renderers, which is the reader's wait where nothing else runs. Only configurations that can be run are counted. The single calls are timed on a sample and scaled: all of them would
+In processor time, and in the browser also as the reader waits, which is longer on a busy machine. Only configurations that can be run are counted. The single calls are timed on a sample and scaled: all of them would
 take half an hour.
 """
 
@@ -15,9 +15,11 @@ from zeroledger import plan
 
 PLAN = "plan('llama-2-70b', (64, 128, 256, 320, 512, 640, 1024, 2048), '80 GB', 4096, 10240)"
 BROWSER_PLAN = f"""
+import time
 from zeroledger import plan
+started = time.perf_counter()
 plans = {PLAN}
-plans.considered - sum(plans.invalid.values())"""
+[time.perf_counter() - started, plans.considered - sum(plans.invalid.values())]"""
 BROWSER_LIMIT_S = 10
 PER = 100_000
 SEED = 20261129
@@ -35,10 +37,11 @@ def measure(bench):
         processor.wait_until_quiet(page)
         before = processor.seconds()
         result = go(page, BROWSER_PLAN, result="json")
-        seconds = processor.seconds() - before
+        processor_s = processor.seconds() - before
     assert result["status"] == "ok", result
-    configurations = result["value"]
-    yield Row(f"planner in the browser, per {PER:,} (CPU)", PER * seconds / configurations, "s", "the limit", BROWSER_LIMIT_S, 1.0)
+    waited_s, configurations = result["value"]
+    yield Row(f"planner in the browser, per {PER:,}", PER * waited_s / configurations, "s", "the limit", BROWSER_LIMIT_S, 1.0)
+    yield Row("  its processor time", PER * processor_s / configurations, "s", "the wait", PER * waited_s / configurations)
 
 
 def seconds_of_a_call(plans, calls: int) -> float:
