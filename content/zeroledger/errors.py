@@ -46,6 +46,8 @@ def shown(value):
 
 def check_count(field, value, minimum=1, maximum=LARGEST_COUNT, error=InvalidInput):
     """``value`` as an ``int`` in ``minimum … maximum``; floats count when they are whole (``7e9``)."""
+    if type(value) is int and minimum <= value <= maximum:  # nearly always; the words below take longer than the check
+        return value
     accepted = f"a whole number from {minimum:,} to {maximum:,}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise error(field, value, accepted)
@@ -58,6 +60,8 @@ def check_count(field, value, minimum=1, maximum=LARGEST_COUNT, error=InvalidInp
 
 def check_number(field, value, minimum=0.0, maximum=float("inf"), error=InvalidInput):
     """``value`` unchanged when it is a finite number in ``minimum … maximum``."""
+    if type(value) is int and minimum <= value <= maximum:
+        return value
     accepted = f"a finite number from {minimum:g} to {maximum:g}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise error(field, value, accepted)
