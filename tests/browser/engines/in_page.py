@@ -170,7 +170,9 @@ const press = (node) => {
 };
 const prompts = () => all('.jp-Notebook .jp-CodeCell .jp-InputPrompt').map((prompt) => prompt.textContent.trim());
 const runAndAdvance = () => press(all('[data-jp-item-name="run"] jp-button')[0]);
-const idle = () => until('the kernel', () => prompts().length > 2 && all('.jp-Notebook-ExecutionIndicator[data-status=idle]')[0], 120000);
+// Before the notebook has its kernel the indicator says idle too.
+const idle = () => until('the kernel', () => prompts().length > 2 && all('.jp-Toolbar-kernelName')[0]?.textContent.includes('Pyodide')
+  && all('.jp-Notebook-ExecutionIndicator[data-status=idle]')[0], 120000);
 """
 
 # → {cells, errors, text}: after every cell of the open notebook was run with the button for it; menus take no events made by a script

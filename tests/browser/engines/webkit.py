@@ -38,7 +38,7 @@ class WebKit:
 
     def __init__(self, withheld: str = "nothing"):
         self._display = subprocess.Popen(
-            [DISPLAY_SERVER, "-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"],
+            [DISPLAY_SERVER, "-displayfd", "1", "-screen", "0", "1400x7200x24", "-nolisten", "tcp"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         display = f":{self._display.stdout.readline().strip()}"
         port = free_port()
