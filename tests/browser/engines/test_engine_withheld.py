@@ -51,7 +51,7 @@ def check_what_is_kept(engine, withheld, address, lang):
     engine.open(address)
     page = engine.run(KEPT)
     is_kept = withheld != "storage"
-    assert (page["kept"] > 0, NOT_KEPT[lang] in page["said"]) == (is_kept, not is_kept)
+    assert (page["kept"] > 0, any(NOT_KEPT[lang] in said for said in page["said"])) == (is_kept, not is_kept)
 
 
 def test_embeds(engine, withheld, answers, site, tmp_path):
@@ -61,6 +61,8 @@ def test_embeds(engine, withheld, answers, site, tmp_path):
 
 
 def test_notebook(engine, withheld, site):
+    if withheld == "storage" and engine.name != "chromium":
+        pytest.skip("JupyterLite does not start there without storage; the lesson's page says so")
     use_notebook(engine, f"{site.url}zh/notebooks/index.html?path=zh/01-ledger.ipynb")
     said = engine.run("return document.body.innerText;")
     assert (LAB_NOT_KEPT in said) == (withheld == "storage")

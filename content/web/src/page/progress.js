@@ -81,7 +81,7 @@ function closeOffer() {
 }
 
 if (line) {
-  if (!storageLasts()) line.insertAdjacentHTML('afterend', `<p class="zl-note">${escapeHtml(text('page.not_kept'))}</p>`);
+  if (!storageLasts()) line.insertAdjacentHTML('afterend', `<p class="zl-note">${escapeHtml(`${text('page.not_kept')} ${text('page.notebook_needs_storage')}`)}</p>`);
   showProgress();
   document.addEventListener('zero-predict', showProgress);
   // Only what the reader does counts as reading: not a jump to a link's place, nor a browser restoring one.
