@@ -28,7 +28,8 @@ import { SnapshotStore } from './snapshot-store.js';
 /** @typedef {{id: number, options: RunOptions, limitMs: number, resolve: (result: RunResult) => void, timer?: ReturnType<typeof setInterval>, silence?: ReturnType<typeof setTimeout>}} PendingRun */
 
 const COUNTDOWN_AFTER_MS = 10_000;
-const BOOT_DEADLINE_MS = 120_000;
+// With no progress for so long something hangs, which Firefox does now and then: once more then, in a new sandbox.
+const STALLED_MS = { fetching: 60_000, starting: 45_000 };
 const FETCH_AFTER_MS = 200; // by then the browser's own store has mostly answered
 // The supervisor ends every run in time; if it does not even say so, its process is gone.
 const SILENCE_MS = { start: 60_000, run: 15_000, stop: 8_000 };
@@ -50,6 +51,8 @@ export class Runner extends EventTarget {
     this.message = '';
     /** @type {'files'|'snapshot'|null} */
     this.startedFrom = null;
+    this.stalledMs = STALLED_MS;
+    this.hasTriedAgain = false;
     this.snapshots = new SnapshotStore(this.siteBase);
     /** @type {Map<number, PendingRun>} */
     this.pending = new Map();
@@ -79,9 +82,30 @@ export class Runner extends EventTarget {
   /** Begin loading Python; does nothing when that has begun. After a failure it tries again. */
   start() {
     if (this.phase !== 'idle' && this.phase !== 'failed') return;
-    this.setState('loading', 'fetching');
-    this.bootTimer = setTimeout(() => this.fail('Python did not start within two minutes'), BOOT_DEADLINE_MS);
+    this.hasTriedAgain = false;
+    this.enter('fetching');
     this.load(this.readKept());
+  }
+
+  /** @param {'fetching'|'starting'} step of loading */
+  enter(step) {
+    this.setState('loading', step);
+    this.expectProgress();
+  }
+
+  expectProgress() {
+    clearTimeout(this.bootTimer);
+    this.bootTimer = setTimeout(() => this.onStalled(), this.stalledMs[this.step ?? 'starting']);
+  }
+
+  onStalled() {
+    if (this.step === 'fetching') this.fail('nothing arrived for a minute');
+    else if (this.hasTriedAgain) this.fail('it did not start, and neither did a second try');
+    else {
+      this.hasTriedAgain = true;
+      this.snapshots.drop(); // in case it was that
+      this.startAnew(null);
+    }
   }
 
   /** @param {Promise<KeptPython|'refused'|null>} reading what an earlier visit kept */
@@ -97,7 +121,7 @@ export class Runner extends EventTarget {
       if (this.sandbox !== sandbox) return;
       if (kept === null || kept === 'refused') await this.sendParts(sandbox.port, kept !== 'refused');
       else this.sendKept(sandbox.port, kept);
-      if (this.phase === 'loading') this.setState('loading', 'starting');
+      if (this.phase === 'loading' && this.sandbox === sandbox) this.enter('starting');
     } catch (error) {
       if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
     }
@@ -135,13 +159,17 @@ export class Runner extends EventTarget {
     port.postMessage({ type: 'sent', makeSnapshot: mayKeep && isAsBuilt && this.snapshots.isUsable });
   }
 
-  /** Python did not start from what an earlier visit kept: start it from its files, in a new sandbox. */
-  startAnew() {
-    this.snapshots.refuse();
+  /** Start Python from its files, in a new sandbox. @param {'refused'|null} kept refused: and keep nothing for the next visit */
+  startAnew(kept) {
     this.closeSandbox();
-    this.setState('loading', 'fetching');
-    this.load(Promise.resolve('refused'));
+    this.enter('fetching');
+    this.load(Promise.resolve(kept));
     for (const message of this.outbox) this.sandbox?.port.postMessage(message);
+  }
+
+  refuseKept() {
+    this.snapshots.refuse();
+    this.startAnew('refused');
   }
 
   closeSandbox() {
@@ -154,7 +182,9 @@ export class Runner extends EventTarget {
   /** @param {{loadedBytes: number, totalBytes: number}} progress */
   onProgress(progress) {
     this.progress = progress;
-    if (this.phase === 'loading') this.announce();
+    if (this.phase !== 'loading') return;
+    if (this.step === 'fetching') this.expectProgress();
+    this.announce();
   }
 
   /**
@@ -213,7 +243,7 @@ export class Runner extends EventTarget {
     else if (message.type === 'output') this.passOutput(message);
     else if (message.type === 'done') this.finish(message.id, message.result);
     else if (message.type === 'kept') this.snapshots.write(message.kept);
-    else if (message.type === 'kept failed') this.startAnew();
+    else if (message.type === 'kept failed') this.refuseKept();
   }
 
   /** @param {boolean} fromSnapshot */
