@@ -36,5 +36,5 @@ def test_a_second_one_that_hangs_is_told_and_the_next_run_tries_again(hanging):
     page = hanging(2)
     result = go(page, "1 + 1")
     assert (result["status"], result["errorType"]) == ("crashed", "LoadError") and "second try" in result["error"]
-    page.evaluate("runner.stalledMs.starting = 60_000")
+    page.evaluate("runner.stalledMs = { fetching: 60_000, starting: 60_000 }")
     assert go(page, "1 + 1")["value"] == "2"
