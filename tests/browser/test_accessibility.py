@@ -65,6 +65,7 @@ def test_nothing_moves_for_who_wants_no_motion(open_page, site, path):
     page = open_page(reduced_motion="reduce")
     page.goto(site.url + path)
     page.wait_for_load_state("networkidle")
+    page.keyboard.press("Tab")  # what is used on the page scrolls smoothly
     assert page.evaluate(MOVING) == []
     assert page.locator("[data-playing]").count() == 0
 
@@ -73,6 +74,7 @@ def test_motion_is_found_where_it_is(open_page, site):
     """Otherwise an empty list would prove nothing."""
     page = open_page(reduced_motion="no-preference")
     page.goto(site.url + "en/")
+    page.keyboard.press("Tab")
     assert page.evaluate(MOVING) != []
 
 
