@@ -1,7 +1,10 @@
 """A page of another site with each kind of embed on it, and what a reader does in them, in whichever engine."""
 
+import time
+
 from in_page import ANSWER, CHECK, EMBEDDED, RUN_CELLS, SHOWN, WALK
 
+LOADS_WITHIN_S = 60
 EXERCISE = "zero1-20b-4"
 QUESTION = "stage-one-rows"
 ICON = '<link rel="icon" href="data:,">'
@@ -28,13 +31,28 @@ def embedding_page(site_url: str, sandbox: str = "") -> str:
         <script>{LISTEN}</script><body>{"".join(parts)}<script src="{site_url}static/zero/embed.js"></script>"""
 
 
+def wait_for_frame(engine, frame: str) -> None:
+    """Until the frame, which loads when it is near, has left its empty first document. AssertionError after a minute."""
+    deadline = time.monotonic() + LOADS_WITHIN_S
+    while time.monotonic() < deadline:
+        try:
+            if engine.run("return location.href !== 'about:blank' && document.readyState === 'complete';", frame=frame):
+                return
+        except RuntimeError:  # it left while it was asked
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"{frame} did not load within {LOADS_WITHIN_S} s")
+
+
 def use_embeds(engine, answers: dict, kinds: tuple[str, ...]) -> None:
     """Predicts, runs, answers and checks in the embeds of the open page; each is as high as what it holds."""
 
     def inside(name, body, *arguments):
         place = f"document.querySelector('#{name}')"
+        frame = f"{place}.querySelector('iframe')" if name == "own" else place
         engine.run(f"{place}.scrollIntoView();")
-        return engine.run(body, *arguments, frame=f"{place}.querySelector('iframe')" if name == "own" else place)
+        wait_for_frame(engine, frame)
+        return engine.run(body, *arguments, frame=frame)
 
     assert "64" in inside("chart", SHOWN)["text"]
     assert inside("exercise", WALK, answers)[EXERCISE] == ["skipped", "mistake", "right"]
