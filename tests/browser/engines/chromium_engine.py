@@ -9,6 +9,8 @@ from chromium_flags import CHROMIUM_FLAGS
 
 from publish.chromium import find_chromium
 
+NO_SERVICE_WORKER = """if (globalThis.ServiceWorkerContainer)
+    ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException('not here', 'SecurityError'))"""
 BLOCK = 2  # Chromium's number for it in its settings
 
 
@@ -24,8 +26,9 @@ class Chromium:
             preferences = Path(self._profile) / "Default/Preferences"
             preferences.parent.mkdir()
             preferences.write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": BLOCK}}}))
-        self._context = browser.browser_type.launch_persistent_context(
-            self._profile, executable_path=find_chromium(), args=CHROMIUM_FLAGS, service_workers="block" if withheld == "service worker" else "allow")
+        self._context = browser.browser_type.launch_persistent_context(self._profile, executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        if withheld == "service worker":  # Chromium has no setting of its own; Playwright's block lets a registration wait for ever
+            self._context.add_init_script(NO_SERVICE_WORKER)
         self._page = self._context.pages[0]
 
     def open(self, url: str) -> None:

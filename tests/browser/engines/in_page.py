@@ -203,7 +203,7 @@ await until('another chart', () => picture.src !== shown && picture.complete);
 return { before, after: total(), width: picture.naturalWidth };
 """
 
-# args: [source] → the output of the empty last cell, after it has run this; running it adds the next empty one
+# args: [source] → the output, some, of the empty last cell after it has run this; running it adds the next empty one
 RUN_IN_LAST_CELL = LAB_HELPERS + """
 const cell = all('.jp-Notebook .jp-CodeCell').at(-1);
 press(cell.querySelector('.jp-InputPrompt'));
@@ -213,5 +213,5 @@ view.dispatch({ changes: { from: 0, insert: args[0] } });
 runAndAdvance();
 await until('its end', () => /\\d/.test(cell.querySelector('.jp-InputPrompt').textContent));
 await idle();
-return cell.querySelector('.jp-OutputArea').innerText;
+return until('its output', () => cell.querySelector('.jp-OutputArea').innerText.trim());
 """
