@@ -43,7 +43,7 @@ def installed(tmp_path_factory):
 def test_the_command_turns_a_notebook_into_a_page(installed, tmp_path):
     nbformat.write(notebook(SETUP, LIVE, code('explore(dp_size=8)', "explore")), tmp_path / "my-own.ipynb")
     done = subprocess.run(
-        [sys.executable, "-m", "jupyter", "nbconvert", "--to", "zero-lesson", "--ZeroLessonExporter.site_url=https://example.org/course", "my-own.ipynb"],
+        [sys.executable, "-m", "nbconvert", "--to", "zero-lesson", "--ZeroLessonExporter.site_url=https://example.org/course", "my-own.ipynb"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(installed)}, capture_output=True, text=True,
     )
     assert done.returncode == 0, done.stderr
@@ -56,7 +56,7 @@ def test_the_command_turns_a_notebook_into_a_page(installed, tmp_path):
 
 def test_a_bad_notebook_is_refused_by_the_command_with_all_that_is_wrong(installed, tmp_path):
     nbformat.write(notebook(code("%pip install x", "setup"), code("1 / 0", "lvie")), tmp_path / "bad.ipynb")
-    done = subprocess.run([sys.executable, "-m", "jupyter", "nbconvert", "--to", "zero-lesson", "bad.ipynb"],
+    done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "zero-lesson", "bad.ipynb"],
                           cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(installed)}, capture_output=True, text=True)
     assert done.returncode != 0
     for said in ("'%pip install x' is IPython's own", "did you mean 'live'?", "no cell is tagged live, predict, explore, timeline, parallel"):

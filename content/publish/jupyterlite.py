@@ -22,7 +22,7 @@ REMEDY = "run ./build.sh clean, then ./build.sh"
 
 
 def build(console: Console) -> None:
-    """Runs `jupyter lite build` from stage/lite to stage/jupyterlite."""
+    """Runs `jupyter lite build` from stage/lite to stage/jupyterlite: this environment's, whereas `jupyter` takes the first on PATH."""
     shutil.copytree(SETTINGS, paths.LITE, dirs_exist_ok=True)
     shutil.copytree(paths.NOTEBOOKS, fresh_folder(paths.LITE / "files"), dirs_exist_ok=True)
     config = paths.STAGE / "jupyter_lite_config.json"
@@ -30,7 +30,7 @@ def build(console: Console) -> None:
     output = fresh_folder(paths.JUPYTERLITE)
     (paths.LITE / ".jupyterlite.doit.db").unlink(missing_ok=True)  # its memory of an earlier output
     run_tool(
-        [sys.executable, "-m", "jupyter", "lite", "build", "--config", config, "--lite-dir", paths.LITE, "--output-dir", output],
+        [sys.executable, "-m", "jupyterlite_core", "build", "--config", config, "--lite-dir", paths.LITE, "--output-dir", output],
         "jupyterlite", remedy=REMEDY, cwd=paths.LITE,
     )
     labextension.use_guarded_pyodide(output)

@@ -51,7 +51,7 @@ def build() -> None:
     extensions = [str(jupyterlite.LABEXTENSIONS / name) for name in jupyterlite.EXTENSIONS]
     config.write_text(json.dumps({"LiteBuildConfig": {**CONFIG["LiteBuildConfig"], "ignore_sys_prefix": ["federated_extensions"], "federated_extensions": extensions}}))
     subprocess.run(
-        [sys.executable, "-m", "jupyter", "lite", "build", "--config", config, "--lite-dir", lite, "--output-dir", SITE],
+        [sys.executable, "-m", "jupyterlite_core", "build", "--config", config, "--lite-dir", lite, "--output-dir", SITE],
         cwd=lite, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
 
