@@ -16,7 +16,7 @@ NODE_SCRIPT = paths.PUBLISH / "bytecode.mjs"
 PYODIDE_SCRIPT = paths.PUBLISH / "bytecode_in_pyodide.py"
 STDLIB = paths.BYTECODE / "stdlib.zip.gz"
 ZEROLEDGER = paths.BYTECODE / "zeroledger.zip.gz"
-RUNNER = paths.BYTECODE / "runner.zip.gz"  # goes into the interpreter's script
+RUNNER = paths.BYTECODE / "runner.json"  # goes into the interpreter's script
 PACKAGE = paths.CONTENT / "zeroledger"
 RUNNER_SOURCES = paths.WEB / "src/runner/python"
 TEXT_COPIES = ("training_loop.py",)  # sources that pages show, kept as text beside their byte code
@@ -24,7 +24,7 @@ TEXT_COPIES = ("training_loop.py",)  # sources that pages show, kept as text bes
 
 def compile_stdlib(console: Console) -> None:
     """stdlib.zip.gz: Pyodide's standard library, trimmed."""
-    compile_in_pyodide(PYODIDE_PACKAGE / "python_stdlib.zip", STDLIB)
+    compile_in_pyodide("compile_archive", {PYODIDE_PACKAGE / "python_stdlib.zip": STDLIB})
 
 
 def compile_zeroledger(console: Console) -> None:
@@ -35,27 +35,30 @@ def compile_zeroledger(console: Console) -> None:
             archive.write(file, file.relative_to(PACKAGE.parent))
             if file.name in TEXT_COPIES:
                 archive.write(file, f"{file.relative_to(PACKAGE.parent)}.txt")
-    compile_in_pyodide(sources, ZEROLEDGER)
+    compile_in_pyodide("compile_archive", {sources: ZEROLEDGER})
 
 
 def compile_runner(console: Console) -> None:
-    """runner.zip.gz: what prepares each interpreter, under names that no traceback takes for another file's."""
+    """runner.json: what prepares each interpreter."""
     sources = paths.STAGE / "runner-sources.zip"
     with zipfile.ZipFile(sources, "w") as archive:
         for file in files_under(RUNNER_SOURCES):
-            archive.write(file, f"<zero-runner {file.stem}>.py")
-    compile_in_pyodide(sources, RUNNER)
+            archive.write(file, file.name)
+    compile_in_pyodide("compile_runner", {sources: RUNNER})
 
 
-def compile_in_pyodide(source: Path, target: Path) -> None:
-    """Runs bytecode_in_pyodide.py on one archive."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial")
+def compile_in_pyodide(function: str, targets: dict[Path, Path]) -> None:
+    """Runs that function of bytecode_in_pyodide.py on each source, all in one Pyodide; it fills the source's target."""
+    partial = {target: target.with_name(f"partial-{target.name}") for target in targets.values()}
+    for target in partial:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    files = [file for source, target in targets.items() for file in (source, partial[target])]
     run_tool(
-        ["node", NODE_SCRIPT, PYODIDE_PACKAGE, PYODIDE_SCRIPT, source, partial],
-        target.stem, remedy="if a source file does not compile, fix it",
+        ["node", NODE_SCRIPT, PYODIDE_PACKAGE, PYODIDE_SCRIPT, function, *files],
+        f"{function}-{next(iter(partial)).stem}", remedy="if a source file does not compile, fix it",
     )
-    partial.replace(target)
+    for target, made in partial.items():
+        made.replace(target)
 
 
 STDLIB_STEP = Step(

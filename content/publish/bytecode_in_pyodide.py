@@ -10,7 +10,9 @@ import csv
 import hashlib
 import importlib.util
 import io
+import json
 import marshal
+import warnings
 import zipfile
 
 # What no learner's program imports in a browser: installers, graphical tools, consoles, servers and
@@ -49,13 +51,27 @@ def compile_archive(source: str, target: str) -> None:
 
 def compile_module(name: str, source: bytes) -> bytes:
     """A .pyc as bytes that no import checks against a source file (PEP 552, unchecked hash)."""
-    code = compile(source, name, "exec", dont_inherit=True)
     flags = (0b01).to_bytes(4, "little")
-    return importlib.util.MAGIC_NUMBER + flags + importlib.util.source_hash(source) + marshal.dumps(code)
+    return importlib.util.MAGIC_NUMBER + flags + importlib.util.source_hash(source) + marshalled(name, source)
+
+
+def marshalled(name: str, source: bytes) -> bytes:
+    """The code of a module; tracebacks call its file `name`."""
+    return marshal.dumps(compile(source, name, "exec", dont_inherit=True))
+
+
+def compile_runner(source: str, target: str) -> None:
+    """The modules of the archive `source` as JSON, {module: its code in base64}. Their names in tracebacks are no other file's."""
+    with zipfile.ZipFile(source) as archive:
+        modules = {name.removesuffix(".py"): archive.read(name) for name in sorted(archive.namelist())}
+    code = {name: base64.b64encode(marshalled(f"<zero-runner {name}>.py", text)).decode() for name, text in modules.items()}
+    with open(target, "w", encoding="ascii") as file:
+        json.dump(code, file)
 
 
 def compile_wheel(source: str, target: str) -> None:
     """Compiles each .py of the wheel `source`, except those that are no Python 3; the list of its files follows."""
+    warnings.simplefilter("ignore")  # at other people's sources
     with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
         names = [name for name in sorted(archive.namelist()) if not name.endswith("/")]
         record = next(name for name in names if name.endswith(".dist-info/RECORD"))

@@ -4,17 +4,12 @@ Half of a notebook's way to its first plot went into compiling IPython, numpy an
 wheel keeps its sources: a reader of a notebook may want to see them.
 """
 
-import shutil
-
 from publish import compiled_wheels, npm, paths, pure_wheels, pyodide_kernel_wheels
-from publish.bytecode import PYODIDE_SCRIPT
-from publish.compiled_wheels import PYODIDE_PACKAGE
+from publish.bytecode import NODE_SCRIPT, PYODIDE_SCRIPT, compile_in_pyodide
 from publish.console import Console
 from publish.download import sha256_of
 from publish.steps import Step
-from publish.tools import fresh_folder, run_tool
-
-NODE_SCRIPT = paths.PUBLISH / "bytecode_wheels.mjs"
+from publish.tools import fresh_folder
 
 
 def sources():
@@ -28,15 +23,10 @@ def sources():
 def compile_wheels(console: Console) -> None:
     """Fills stage/byte-code-wheels, one folder per wheel, named as the wheel was: its content's hash is in the new name."""
     folder = fresh_folder(paths.BYTECODE_WHEELS)
-    given = fresh_folder(paths.STAGE / "wheel-sources")
-    for wheel in sources():
-        shutil.copyfile(wheel, given / wheel.name)
-    run_tool(["node", NODE_SCRIPT, PYODIDE_PACKAGE, PYODIDE_SCRIPT, given, folder], "byte-code-wheels", remedy="see the file that it names")
-    shutil.rmtree(given)
-    for wheel in list(folder.glob("*.whl")):
-        place = folder / wheel.stem
-        place.mkdir()
-        wheel.rename(place / name_with_content(wheel))
+    made = {wheel: folder / wheel.stem / wheel.name for wheel in sources()}
+    compile_in_pyodide("compile_wheel", made)
+    for wheel in made.values():
+        wheel.rename(wheel.with_name(name_with_content(wheel)))
 
 
 def name_with_content(wheel) -> str:

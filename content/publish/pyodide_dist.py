@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from publish import bytecode_wheels, compiled_wheels, npm, own_wheel, paths, pure_wheels, pyodide_kernel_wheels
+from publish import bytecode_wheels, compiled_wheels, npm, own_wheel, paths, pure_wheels
 from publish.console import Console
 from publish.download import sha256_of
 from publish.steps import Step
@@ -22,11 +22,10 @@ def assemble(console: Console) -> None:
     folder = fresh_folder(paths.PYODIDE)
     for name in CORE_FILES:
         shutil.copyfile(compiled_wheels.PYODIDE_PACKAGE / name, folder / name)
-    compiled = [compiled_wheels.FOLDER / name for name in compiled_wheels.wanted()]
-    added = [*sorted(pure_wheels.FOLDER.glob("*.whl")), *pyodide_kernel_wheels.found(), own_wheel.wheel()]
-    for wheel in [*compiled, *added]:
+    wheels = [*bytecode_wheels.sources(), own_wheel.wheel()]
+    for wheel in wheels:
         shutil.copyfile(wheel, folder / wheel.name)
-    lock = make_lock([folder / wheel.name for wheel in added])
+    lock = make_lock([folder / wheel.name for wheel in wheels if wheel.parent != compiled_wheels.FOLDER])
     use_bytecode(lock)
     LOCK.write_text(json.dumps(lock, indent=1, sort_keys=True))
 

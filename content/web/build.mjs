@@ -6,7 +6,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { codeOf } from './python-code.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const source = join(here, 'src');
@@ -86,7 +85,7 @@ async function bundleClassic(snapshotKey) {
   });
 }
 
-const pythonCode = JSON.stringify(codeOf(await readFile(join(byteCode, 'runner.zip.gz'))));
+const pythonCode = await readFile(join(byteCode, 'runner.json'), 'utf8'); // {module: code in base64}
 
 /** @param {string} name below src/ @returns {Promise<string>} the text of a classic script, safe inside <script> */
 async function classicScript(name) {
