@@ -32,12 +32,17 @@ def only(run):
     return explanation
 
 
+def measured_apart(instant):
+    """A reading's ``by_category`` that is just as predicted."""
+    accounts = instant.by_account()
+    return {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+
+
 @settings(max_examples=25)
 @given(trainings(models=(SMALL,)), st.sampled_from(sorted(INSTANT_NAMES)), st.integers(-10**6, 10**7))
 def test_what_is_measured_apart_is_told_apart_and_the_rest_remains(training, name, extra):
     expected = predicted_instant(budget(training), name)
-    accounts = expected.by_account()
-    categories = {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+    categories = measured_apart(expected)
     categories["params"] += 64
     reading = MeasuredInstant(name, max(expected.num_bytes + 64 + extra, 0), None, None, categories)
     rank = MeasuredRank(0, budget(training).pp_rank, (reading,))
@@ -130,8 +135,7 @@ def test_candidates_have_the_sign_of_the_difference_and_bring_it_nearer():
 def test_what_is_measured_apart_rules_out_what_contradicts_it():
     """Gradients as predicted, 2P more of parameters: whole weights stay a candidate, whole gradients do not."""
     end = predicted_instant(budget("llama-2-7b", mesh=4, engine="fsdp2"), "end_of_backward")
-    accounts = end.by_account()
-    categories = {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+    categories = measured_apart(end)
     reading = {"name": "end_of_backward", "allocated_bytes": end.num_bytes + 2 * 6_738_415_616}
     keys = {each.key for each in only(run_of({"engine": "fsdp2"}, reading)).candidates}
     assert {"whole-weights", "whole-gradients"} <= keys
@@ -148,10 +152,9 @@ def test_what_is_measured_apart_rules_out_what_contradicts_it():
 @given(trainings(models=(SMALL,)), st.sampled_from(sorted(INSTANT_NAMES)), st.sampled_from(sorted(CATEGORIES)), st.integers(-10**6, 10**7))
 def test_no_candidate_makes_a_measured_row_worse(training, name, category, extra):
     expected = predicted_instant(budget(training), name)
-    accounts = expected.by_account()
-    categories = {each: sum(accounts[part] for part in parts) for each, parts in CATEGORIES.items()}
+    categories = measured_apart(expected)
     categories[category] = max(categories[category] + extra, 0)
-    reading = MeasuredInstant(name, sum(categories.values()) + accounts["reserve"], None, None, categories)
+    reading = MeasuredInstant(name, sum(categories.values()) + expected.by_account()["reserve"], None, None, categories)
     told, = explain(MeasuredRun(training, (MeasuredRank(0, budget(training).pp_rank, (reading,)),), {}, "")).instants
     off = {row[0]: row[3] for row in told.rows}
     for each in told.candidates:

@@ -6,7 +6,7 @@ from .allocator import V100_CONTEXT_BYTES
 from .budgets import UNCERTAINTY, Budget, estimated_bytes, stage_budget
 from .hypotheses import candidates
 from .instants import Instant, peak
-from .measured import CATEGORIES, MeasuredInstant, MeasuredRun, measured_run
+from .measured import CATEGORIES, MeasuredInstant, MeasuredRun, by_category, measured_run
 
 CLOSE_PERCENT = 2  # a candidate is called consistent when it leaves at most this share of the reading …
 # … plus, when only nvidia-smi was read, what a CUDA context may take (allocator.V100_CONTEXT_BYTES, the largest known)
@@ -145,10 +145,9 @@ def _explained(rank, reading, budget):
 
 
 def _rows(predicted, reading):
-    accounts = predicted.by_account()
-    for category, parts in CATEGORIES.items():
-        expected = sum(accounts[part] for part in parts)
-        measured = reading.by_category.get(category)
+    sizes = by_category(predicted)
+    for category in CATEGORIES:
+        expected, measured = sizes[category], reading.by_category.get(category)
         if expected or measured is not None:
             yield category, expected, measured, None if measured is None else measured - expected
 

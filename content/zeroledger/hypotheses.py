@@ -11,7 +11,7 @@ from .dtypes import dtype_bytes
 from .errors import InvalidInput
 from .fsdp_timeline import FsdpSettings
 from .instants import MemoryRow
-from .measured import CATEGORIES, OTHER
+from .measured import OTHER, by_category
 from .offload import Placement
 from .transients import kept_gradient_bytes
 
@@ -41,13 +41,8 @@ def candidates(training, pp_rank, name, predicted, predict):
 
 def _changes(predicted, other):
     """Bytes by category that ``other`` holds more than ``predicted``, where they differ."""
-    before, after = predicted.by_account(), other.by_account()
-    category_of = {account: category for category, accounts in CATEGORIES.items() for account in accounts}
-    changes = {}
-    for account in before:
-        category = category_of.get(account, OTHER)
-        changes[category] = changes.get(category, 0) + after[account] - before[account]
-    return {category: size for category, size in changes.items() if size}
+    before, after = by_category(predicted), by_category(other)
+    return {category: after[category] - size for category, size in before.items() if after[category] != size}
 
 
 def _numel(training, pp_rank):

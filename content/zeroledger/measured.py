@@ -42,6 +42,13 @@ CATEGORIES = {
 OTHER = "other"  # whatever belongs to none of them
 
 
+def by_category(instant):
+    """Bytes of an ``Instant`` in each of ``CATEGORIES`` and in ``OTHER``, a dict."""
+    accounts = instant.by_account()
+    sizes = {category: sum(accounts.pop(part) for part in parts) for category, parts in CATEGORIES.items()}
+    return {**sizes, OTHER: sum(accounts.values())}
+
+
 @dataclass(frozen=True)
 class MeasuredInstant:
     """One reading in bytes; meters that were not read are None. ``by_category`` maps ``CATEGORIES`` to bytes."""
