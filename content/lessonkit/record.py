@@ -53,13 +53,20 @@ def is_kept() -> bool:
 
 def as_json() -> str:
     """The file that the page imports."""
-    return json.dumps({"zero": KIND, **_all()}, ensure_ascii=False, indent=1)
+    return _as_json(_all())
+
+
+def _as_json(record: dict[str, dict]) -> str:
+    return json.dumps({"zero": KIND, **record}, ensure_ascii=False, indent=1)
 
 
 def _all() -> dict[str, dict]:
-    """What the file has, and over it what this kernel has."""
     file = _file()
-    stored = (_read(file) if file else None) or {}
+    return _over((_read(file) if file else None) or {})
+
+
+def _over(stored: dict) -> dict[str, dict]:
+    """What the file has, and over it what this kernel has."""
     return {part: {**stored.get(part, {}), **_made[part]} for part in PARTS}
 
 
@@ -89,11 +96,12 @@ def _is_ours(record) -> bool:
 
 def _save() -> None:
     file = _file()
-    if not file or _read(file) is None:
+    stored = _read(file) if file else None
+    if stored is None:
         return
     try:
         partial = file.with_suffix(".json.tmp")
-        partial.write_text(as_json(), encoding="utf-8")
+        partial.write_text(_as_json(_over(stored)), encoding="utf-8")
         os.replace(partial, file)
     except OSError:
         pass  # a folder that cannot be written: the kernel still has them, and the page's import takes them
