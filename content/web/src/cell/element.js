@@ -230,8 +230,7 @@ export class ZeroCell extends HTMLElement {
       await this.offer(address);
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
-      this.setStatus(this.say('cell.link.too_large', { size: error.size, limit: MAX_FRAGMENT_CHARS }));
-      this.announce(this.say('cell.link.too_large', { size: error.size, limit: MAX_FRAGMENT_CHARS }));
+      this.tell(this.say('cell.link.too_large', { size: error.size, limit: MAX_FRAGMENT_CHARS }));
     }
   }
 
@@ -242,8 +241,7 @@ export class ZeroCell extends HTMLElement {
     field.value = address;
     field.hidden = false;
     const copied = await copyText(address);
-    this.setStatus(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
-    this.announce(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
+    this.tell(this.say(copied ? 'cell.link.copied' : 'cell.link.select'));
     if (copied) return;
     field.focus();
     field.select();
@@ -261,9 +259,7 @@ export class ZeroCell extends HTMLElement {
   }
 
   async copyCode() {
-    const isCopied = await copyText(this.code);
-    this.setStatus(this.say(isCopied ? 'cell.copied' : 'cell.copy_failed'));
-    this.announce(this.say(isCopied ? 'cell.copied' : 'cell.copy_failed'));
+    this.tell(this.say((await copyText(this.code)) ? 'cell.copied' : 'cell.copy_failed'));
   }
 
   /** Run the code. A second call while one waits or runs does nothing. @returns {Promise<RunResult|undefined>} */
@@ -393,6 +389,12 @@ export class ZeroCell extends HTMLElement {
   /** @param {string} message */
   setStatus(message) {
     if (this.view) this.view.status.textContent = message;
+  }
+
+  /** @param {string} message for everybody */
+  tell(message) {
+    this.setStatus(message);
+    this.announce(message);
   }
 
   /** @param {string} message for screen readers; not for every tick of the clock */

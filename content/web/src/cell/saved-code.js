@@ -1,7 +1,7 @@
 // The reader's edited code, kept in this browser until it is reset. When a lesson's own code changes, what the reader made
 // of the older one stays, to be asked for by `earlier`.
 
-import { keyPrefix } from './storage-scope.js';
+import { keyPrefix, storageOrNull } from './storage-scope.js';
 
 /** @param {string} text @returns {string} a short digest, to tell versions of a cell apart */
 export function digest(text) {
@@ -22,7 +22,7 @@ export class SavedCode {
    * @param {string} original a cell whose original changed starts afresh
    * @param {Storage|null} [storage]
    */
-  constructor(page, cellId, original, storage = browserStorage()) {
+  constructor(page, cellId, original, storage = storageOrNull('localStorage')) {
     this.prefix = `${keyPrefix()}cell:${page}:${cellId}:`;
     this.key = this.prefix + digest(original);
     this.original = original;
@@ -59,13 +59,5 @@ export class SavedCode {
     } catch {
       // Storage is full or forbidden: the code just does not survive a reload.
     }
-  }
-}
-
-function browserStorage() {
-  try {
-    return localStorage;
-  } catch {
-    return null;
   }
 }

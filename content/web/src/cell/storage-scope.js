@@ -12,3 +12,12 @@ export function setStorageScope(name) {
 export function keyPrefix() {
   return scope ? `zero:${scope}:` : 'zero:';
 }
+
+/** @param {'localStorage'|'sessionStorage'} name @returns {Storage|null} null where the browser forbids even to look */
+export function storageOrNull(name) {
+  try {
+    return globalThis[name];
+  } catch {
+    return null;
+  }
+}

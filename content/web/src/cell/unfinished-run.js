@@ -1,11 +1,11 @@
 // A run during which the browser ended the whole page, as it does where memory is short, leaves its mark in the tab's
 // storage. A page that ends in any other way takes the mark away.
 
-import { keyPrefix } from './storage-scope.js';
+import { keyPrefix, storageOrNull } from './storage-scope.js';
 
 export class UnfinishedRun {
   /** @param {string} page path of the page @param {string} cellId @param {Storage|null} [storage] */
-  constructor(page, cellId, storage = tabStorage()) {
+  constructor(page, cellId, storage = storageOrNull('sessionStorage')) {
     this.key = `${keyPrefix()}running:${page}:${cellId}`;
     this.storage = storage;
   }
@@ -27,14 +27,5 @@ export class UnfinishedRun {
     const found = this.storage?.getItem(this.key) === '1';
     if (found) this.end();
     return found;
-  }
-}
-
-/** @returns {Storage|null} null where the browser forbids it */
-function tabStorage() {
-  try {
-    return sessionStorage;
-  } catch {
-    return null;
   }
 }

@@ -115,7 +115,7 @@ export class Runner extends EventTarget {
     this.progress = { loadedBytes: 0, totalBytes: 0 };
     sandbox.port.onmessage = (event) => this.receive(event.data);
     // The port keeps what is sent until the frame has its end.
-    sandbox.connected.catch((error) => this.fail(error.message));
+    sandbox.connected.catch((error) => this.failIn(sandbox, error.message));
     try {
       const kept = await reading;
       if (this.sandbox !== sandbox) return;
@@ -123,8 +123,13 @@ export class Runner extends EventTarget {
       else this.sendKept(sandbox.port, kept);
       if (this.phase === 'loading' && this.sandbox === sandbox) this.enter('starting');
     } catch (error) {
-      if (this.sandbox === sandbox) this.fail(error instanceof LoadError ? error.message : String(error));
+      this.failIn(sandbox, error instanceof LoadError ? error.message : String(error));
     }
+  }
+
+  /** One that has been replaced says nothing of the new one. @param {ReturnType<typeof openSandbox>} sandbox @param {string} message */
+  failIn(sandbox, message) {
+    if (this.sandbox === sandbox) this.fail(message);
   }
 
   /** Mostly at once; else the parts are asked for meanwhile. */
