@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
+from lesson_visit import run_first_cell
 from publish import paths
 from rows import Row
 
@@ -27,7 +28,6 @@ READERS, QUICK_READERS = 200, 20
 COMPRESSED = {".html", ".js", ".mjs", ".css", ".json", ".ipynb", ".wasm", ".svg"}
 SENT = re.compile(r'"GET (\S+) HTTP/1.1" 200 ')  # not "304 not modified", which sends no file
 CHUNK_BYTES = 1 << 18
-DONE = "document.querySelector('zero-cell').shadowRoot.querySelector('.status').textContent.startsWith('Done')"
 
 
 def measure(bench):
@@ -65,9 +65,7 @@ def visits(browser, url, log):
     page, found = context.new_page(), []
     for _ in range(2):
         log.write_text("")
-        page.goto(url + "en/ledger/")
-        page.locator("zero-cell").first.get_by_role("button", name="Run").click()
-        page.wait_for_function(DONE, timeout=120_000)
+        run_first_cell(page, url)
         page.goto("about:blank")  # ends what the page still fetches
         found.append([urljoin(url, place) for place in SENT.findall(log.read_text())])
     context.close()

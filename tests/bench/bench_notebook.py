@@ -9,18 +9,15 @@ import statistics
 import threading
 import time
 
-from plain_lab import NOTEBOOK, plain_site
+from lab_notebook import RUN_TIMEOUT_MS, TALL, Notebook
+from plain_lab import plain_site
 from publish.serve import make_server
 from rows import Row
+from served_site import Site
 
 ROUNDS = 3
 TURNS, DRAGS = 5, 4
-WAIT_MS = 240_000
-TALL = {"width": 1280, "height": 9000}  # JupyterLab renders what is in view only
-IDLE = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
 DRAWN = "() => document.querySelector('.jp-Notebook .noUi-handle') && document.querySelector('.jp-Notebook img.widget-image')?.naturalWidth >= 600"
-ALL_RUN = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell .jp-InputPrompt')]
-    .every((prompt) => /^\\[\\d+\\]:$/.test(prompt.textContent.trim()))"""
 NAIVE = """
 import matplotlib.pyplot as plt
 from ipywidgets import SelectionSlider, interact
@@ -86,32 +83,19 @@ def visit(bench, url, drags=None, redraws=None) -> tuple[float, float, float]:
     """Seconds from Run All to the plot, from navigation to the notebook, and from navigation to the plot."""
     context = bench.browser.new_context(viewport=TALL)
     page = context.new_page()
-    page.set_default_timeout(WAIT_MS)
     started = time.monotonic()
-    page.goto(f"{url}lab/index.html?path={NOTEBOOK}", wait_until="commit")
-    page.locator(IDLE).wait_for()
+    notebook = Notebook(page, Site(origin=url, url=url), "en")
+    page.set_default_timeout(RUN_TIMEOUT_MS)
     idle = time.monotonic()
-    page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
-    page.locator('.lm-Menu-item[data-command="runmenu:run-all"]').click()
+    notebook.start_all()
     page.wait_for_function(DRAWN)
     drawn = time.monotonic()
     if drags is not None:
-        page.wait_for_function(ALL_RUN)
-        run_new_cell(page, NAIVE)
+        notebook.wait_until_run()
+        notebook.add_cell(NAIVE)
         page.wait_for_function(f"() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].at(-1).querySelector('{PYPLOT}')?.naturalWidth > 0")
         for _ in range(TURNS):
             drags += page.evaluate(STEPS, [KIT, DRAGS])
             redraws += page.evaluate(STEPS, [PYPLOT, DRAGS])
     context.close()
     return drawn - idle, idle - started, drawn - started
-
-
-def run_new_cell(page, source) -> None:
-    """Adds a cell at the end and runs it."""
-    page.locator(".jp-Notebook .jp-Cell").last.click(position={"x": 40, "y": 10})
-    page.keyboard.press("Escape")
-    page.keyboard.press("b")
-    page.keyboard.press("Enter")
-    page.keyboard.insert_text(source)
-    page.keyboard.press("Control+Enter")
-    page.wait_for_function(ALL_RUN)

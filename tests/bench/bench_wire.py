@@ -6,6 +6,7 @@ Counted is what the browser asks for from the navigation to a lesson until the r
 from urllib.parse import urlsplit
 
 from bench_page import compressed_size, gzipped_bytes
+from lesson_visit import run_first_cell
 from publish.compiled_wheels import PYODIDE_PACKAGE
 from publish.pyodide_dist import CORE_FILES
 from rows import Row
@@ -13,8 +14,6 @@ from rows import Row
 # Everything else that the page fetches is text, charts and the editor.
 RUNNER = ("static/pyodide/", "stdlib.zip.gz", "zeroledger.zip.gz", "sandbox.html")
 LOCK = "pyodide-lock.json"
-DONE = "document.querySelector('zero-cell').shadowRoot.querySelector('.status').textContent.startsWith('Done')"
-WAIT_MS = 120_000
 TARGET = 1.1
 
 
@@ -31,8 +30,6 @@ def asked_for(bench) -> set[str]:
     context = bench.browser.new_context()
     page, asked = context.new_page(), []
     context.on("requestfinished", lambda request: asked.append(request.url))
-    page.goto(f"{bench.url}en/ledger/")
-    page.locator("zero-cell").first.get_by_role("button", name="Run").click()
-    page.wait_for_function(DONE, timeout=WAIT_MS)
+    run_first_cell(page, bench.url)
     context.close()
     return {urlsplit(url).path for url in asked if url.startswith(bench.url)}

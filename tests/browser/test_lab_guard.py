@@ -4,8 +4,8 @@ import re
 import time
 
 import pytest
+from chromium_flags import NO_SERVICE_WORKER
 from playwright.sync_api import expect
-from test_lab import NO_SERVICE_WORKER
 
 READY_TIMEOUT_MS = 90_000  # the first start of a kernel on a busy machine
 LIMIT_S = 12  # long enough for the first cell on a busy machine, and past the countdown's start

@@ -7,12 +7,13 @@ import shutil
 import threading
 
 import pytest
+from chromium_flags import NO_SERVICE_WORKER
+from lab_notebook import READY_TIMEOUT_MS
 from served_site import PREFIX, Site
 from playwright.sync_api import expect
 from publish import paths
 from publish.fingerprint import mark_published
 from publish.serve import make_server
-from test_lab import NO_SERVICE_WORKER, READY_TIMEOUT_MS
 
 APPS = {"en": "lab/index.html?path=en/01-ledger.ipynb", "zh": "zh/lab/index.html?path=zh/01-ledger.ipynb"}
 COPY = {"en": re.compile(r"01-ledger \(my copy \d{4}-\d\d-\d\d\)\.ipynb"), "zh": re.compile(r"01-ledger（我的副本 \d{4}-\d\d-\d\d）\.ipynb")}

@@ -5,12 +5,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from chromium_flags import CHROMIUM_FLAGS
+from chromium_flags import CHROMIUM_FLAGS, NO_SERVICE_WORKER
 
 from publish.chromium import find_chromium
 
-NO_SERVICE_WORKER = """if (globalThis.ServiceWorkerContainer)
-    ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException('not here', 'SecurityError'))"""
 BLOCK = 2  # Chromium's number for it in its settings
 
 
